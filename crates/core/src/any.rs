@@ -1,0 +1,86 @@
+//! The seam between static and dynamic: a domain behind a box. One virtual call per run; everything below it is
+//! compiled for the domain, everything above it (the command, the dashboard, the workers) once.
+
+use crate::best_of::{BestOf, Outcomes, best_of};
+use crate::domain::{Game, Problem};
+use crate::picture::Picture;
+use crate::replay::{ReplayError, legal_texts, replay, replay_whole};
+use crate::run::{Control, StreamCheckpoint};
+
+/// A single-player problem of any type.
+pub trait AnyProblem: Send + Sync {
+    /// Runs a search. `resume` holds the checkpoints of streams that were begun before.
+    fn solve(&self, spec: &BestOf, control: &Control, resume: Vec<StreamCheckpoint>) -> Outcomes;
+    /// The position after some moves.
+    fn position(&self, words: &[String]) -> Result<Position, ReplayError>;
+    /// The position at the end of a solution, which must be an end.
+    fn verify(&self, words: &[String]) -> Result<Position, ReplayError>;
+    /// The best score known.
+    fn best_known(&self) -> Option<f64>;
+}
+
+/// A two-player game of any type.
+pub trait AnyGame: Send + Sync {
+    /// The position after some moves; its score is the value for the first side.
+    fn position(&self, words: &[String]) -> Result<Position, ReplayError>;
+}
+
+/// A position as plain data.
+#[derive(Debug, Clone)]
+pub struct Position {
+    /// Several lines for a terminal.
+    pub text: String,
+    /// A drawing, if the domain has one.
+    pub picture: Option<Picture>,
+    /// Its score.
+    pub score: f64,
+    /// What else the domain says about it.
+    pub facts: Vec<(&'static str, f64)>,
+    /// The legal moves.
+    pub legal: Vec<String>,
+}
+
+impl<P: Problem> AnyProblem for P {
+    fn solve(&self, spec: &BestOf, control: &Control, resume: Vec<StreamCheckpoint>) -> Outcomes {
+        best_of(self, spec, control, resume)
+    }
+
+    fn position(&self, words: &[String]) -> Result<Position, ReplayError> {
+        replay(self, words).map(|state| problem_position(self, &state))
+    }
+
+    fn verify(&self, words: &[String]) -> Result<Position, ReplayError> {
+        replay_whole(self, words).map(|state| problem_position(self, &state))
+    }
+
+    fn best_known(&self) -> Option<f64> {
+        Problem::best_known(self)
+    }
+}
+
+fn problem_position<P: Problem>(problem: &P, state: &P::State) -> Position {
+    Position {
+        text: problem.show(state),
+        picture: problem.draw(state),
+        score: problem.score(state),
+        facts: problem.facts(state),
+        legal: legal_texts(problem, state),
+    }
+}
+
+/// A game behind `AnyGame`. A wrapper, because one type may not carry both blanket implementations.
+pub struct Boxed<G>(pub G);
+
+impl<G: Game> AnyGame for Boxed<G> {
+    fn position(&self, words: &[String]) -> Result<Position, ReplayError> {
+        let game = &self.0;
+        let state = replay(game, words)?;
+        Ok(Position {
+            text: game.show(&state),
+            picture: game.draw(&state),
+            score: game.outcome(&state).map_or(0.5, |outcome| outcome.value()),
+            facts: Vec::new(),
+            legal: legal_texts(game, &state),
+        })
+    }
+}

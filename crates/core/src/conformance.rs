@@ -1,0 +1,114 @@
+//! What every domain must satisfy, checked on random playouts. A domain's tests call `problem` or `game` once per
+//! instance; a failure panics with the state, the move and the rule that was broken.
+
+use crate::domain::{Choices, Domain, Game, Problem};
+use crate::rng::Rng;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A playout longer than this is taken for endless.
+const PLAYOUT_MOVES_MAX: usize = 100_000;
+
+/// Checks a single-player domain on `playouts` random playouts.
+pub fn problem<P: Problem>(p: &P, playouts: usize, seed: u64) {
+    let mut rng = Rng::new(seed, 0);
+    let mut choices = Choices::new();
+    for _ in 0..playouts {
+        let end = walk(p, &mut rng, |state, moves| {
+            choices.clear();
+            p.choices(state, &mut choices);
+            assert_eq!(
+                choices.moves.len(),
+                choices.codes.len(),
+                "choices: one code a move in\n{}",
+                p.show(state)
+            );
+            assert!(
+                !choices.moves.is_empty(),
+                "choices: none, though there are legal moves in\n{}",
+                p.show(state)
+            );
+            for (&mv, &code) in choices.moves.iter().zip(&choices.codes) {
+                assert!(moves.contains(&mv), "choices: {mv:?} is not legal in\n{}", p.show(state));
+                assert_eq!(
+                    code,
+                    p.code(state, mv),
+                    "choices and code differ on {mv:?} in\n{}",
+                    p.show(state)
+                );
+                if let Some(max) = p.codes_max() {
+                    assert!((code as usize) < max, "code {code} of {mv:?} is not below codes_max {max}");
+                }
+                assert!(p.bias(state, mv).is_finite(), "bias of {mv:?} is not finite");
+            }
+            let distinct: HashSet<_> = choices.moves.iter().collect();
+            assert_eq!(distinct.len(), choices.moves.len(), "choices: a move twice in\n{}", p.show(state));
+        });
+        choices.clear();
+        p.choices(&end, &mut choices);
+        assert!(choices.moves.is_empty(), "choices at the end of a playout in\n{}", p.show(&end));
+        assert!(p.score(&end).is_finite(), "score is not finite in\n{}", p.show(&end));
+        assert_eq!(p.score(&end), p.score(&end.clone()), "score depends on more than the state");
+    }
+}
+
+/// Checks a two-player domain on `playouts` random games.
+pub fn game<G: Game>(g: &G, playouts: usize, seed: u64) {
+    let mut rng = Rng::new(seed, 0);
+    for _ in 0..playouts {
+        let end = walk(g, &mut rng, |state, _| {
+            assert!(g.outcome(state).is_none(), "legal moves in a finished game:\n{}", g.show(state));
+            assert_eq!(g.key(state), g.key(&state.clone()), "key depends on more than the state");
+        });
+        assert!(g.outcome(&end).is_some(), "no legal move and no outcome in\n{}", g.show(&end));
+    }
+}
+
+/// Plays one random playout, checks the rules at every state on the way, and calls `at` where there are moves.
+fn walk<D: Domain>(d: &D, rng: &mut Rng, mut at: impl FnMut(&D::State, &[D::Move])) -> D::State {
+    let mut state = d.initial();
+    assert!(state == d.initial(), "initial is not the same twice");
+    let (mut moves, mut again, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..PLAYOUT_MOVES_MAX {
+        moves.clear();
+        d.moves(&state, &mut moves);
+        again.clear();
+        d.moves(&state.clone(), &mut again);
+        assert_eq!(moves, again, "the order of moves changes in\n{}", d.show(&state));
+        assert!(d.parse_move(&state, "no such move").is_none() && d.parse_move(&state, "").is_none());
+        let drawn = d.random_move(&state, rng, &mut scratch);
+        let Some(mv) = drawn else {
+            assert!(moves.is_empty(), "random_move finds none of {moves:?} in\n{}", d.show(&state));
+            return state;
+        };
+        assert!(moves.contains(&mv), "random_move draws {mv:?}, not legal in\n{}", d.show(&state));
+        let mut words = HashSet::new();
+        for &mv in &moves {
+            let word = d.show_move(&state, mv);
+            assert!(
+                !word.is_empty() && !word.contains(char::is_whitespace),
+                "the text of {mv:?} is not a word"
+            );
+            assert_eq!(
+                d.parse_move(&state, &word),
+                Some(mv),
+                "{word} does not parse back in\n{}",
+                d.show(&state)
+            );
+            assert!(words.insert(word), "two moves with the text of {mv:?} in\n{}", d.show(&state));
+        }
+        at(&state, &moves);
+        let mut twin = state.clone();
+        d.play(&mut twin, mv);
+        d.play(&mut state, mv);
+        assert!(twin == state, "play of {mv:?} is not a function of the state");
+        assert_eq!(hash(&twin), hash(&state), "equal states with different hashes");
+    }
+    panic!("a playout did not end within {PLAYOUT_MOVES_MAX} moves");
+}
+
+fn hash<T: Hash>(value: &T) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

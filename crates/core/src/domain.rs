@@ -1,0 +1,178 @@
+//! The contract: what a problem or a game tells a search about itself.
+//!
+//! `self` is always the instance (a board, a set of customers), immutable and shared by all threads; the position
+//! is the `State`. A search clones states into scratch space and never undoes a move. `moves` and `play` are the
+//! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
+
+use crate::picture::Picture;
+use crate::rng::Rng;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// The rules of an instance: where it starts, what may be done, what doing it changes.
+pub trait Domain: Send + Sync + 'static {
+    /// A position. Flat data: it is cloned at the start of every playout.
+    type State: Clone + Eq + Hash + Debug + Send;
+    /// A move: a few bytes.
+    type Move: Copy + Eq + Hash + Debug + Send + Sync;
+
+    /// The position a playout starts from.
+    fn initial(&self) -> Self::State;
+
+    /// Appends every legal move. The order depends on the state only. No legal move means the end.
+    fn moves(&self, state: &Self::State, out: &mut Vec<Self::Move>);
+
+    /// Plays a legal move. Trusts the caller: text from outside goes through `parse_move` first.
+    fn play(&self, state: &mut Self::State, mv: Self::Move);
+
+    /// The position as text for a terminal, several lines, without a trailing newline.
+    fn show(&self, state: &Self::State) -> String;
+
+    /// A move as one word. Words are what records consist of, so they must tell the legal moves of a state apart.
+    fn show_move(&self, state: &Self::State, mv: Self::Move) -> String;
+
+    /// The legal move that a word means, or `None`. Overridden where listing all moves is slow.
+    fn parse_move(&self, state: &Self::State, word: &str) -> Option<Self::Move> {
+        let mut moves = Vec::new();
+        self.moves(state, &mut moves);
+        moves.into_iter().find(|&mv| self.show_move(state, mv) == word)
+    }
+
+    /// A uniformly random legal move, or `None` at the end. `scratch` is any buffer of the caller's.
+    /// Overridden where a move can be drawn without listing all of them.
+    fn random_move(
+        &self,
+        state: &Self::State,
+        rng: &mut Rng,
+        scratch: &mut Vec<Self::Move>,
+    ) -> Option<Self::Move> {
+        scratch.clear();
+        self.moves(state, scratch);
+        if scratch.is_empty() { None } else { Some(scratch[rng.below(scratch.len())]) }
+    }
+
+    /// The position as a drawing, for `sortie show` and the reports.
+    fn draw(&self, _state: &Self::State) -> Option<Picture> {
+        None
+    }
+}
+
+/// A sequence to build, scored at its end. Higher is better, always: costs are negated.
+pub trait Problem: Domain {
+    /// The score of a position. Only asked at the end of a playout, so it may be slow.
+    fn score(&self, state: &Self::State) -> f64;
+
+    /// Where the policy keeps the weight of this move: two moves that should be learnt as one share a code.
+    fn code(&self, state: &Self::State, mv: Self::Move) -> u64;
+
+    /// All codes are below this number, and it is small (at most about a million): the policy becomes an array.
+    /// `None`: codes are hashes.
+    fn codes_max(&self) -> Option<usize> {
+        None
+    }
+
+    /// GNRPA's prior: added to the weight of the move wherever a probability is computed from it.
+    fn bias(&self, _state: &Self::State, _mv: Self::Move) -> f64 {
+        0.0
+    }
+
+    /// The moves a policy search is offered, with their codes, appended to the caller's buffers: `moves` by default.
+    /// Overridden to leave out moves that a good player would not consider (the selective policy of SameGame), or to
+    /// copy codes that the state already knows. At least one choice whenever there is a legal move; all of them legal;
+    /// the order depends on the state only.
+    fn choices(&self, state: &Self::State, out: &mut Choices<Self::Move>) {
+        self.moves(state, &mut out.moves);
+        for &mv in &out.moves {
+            out.codes.push(self.code(state, mv));
+        }
+    }
+
+    /// What else a result says about a finished position: `("vehicles", 19.0)`.
+    fn facts(&self, _state: &Self::State) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+
+    /// The best score known for this instance, where there is one worth comparing with.
+    fn best_known(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// What `Problem::choices` fills: the moves on offer and, index by index, their codes.
+#[derive(Debug)]
+pub struct Choices<M> {
+    /// The moves on offer.
+    pub moves: Vec<M>,
+    /// `codes[i]` is the code of `moves[i]`.
+    pub codes: Vec<u64>,
+}
+
+impl<M> Choices<M> {
+    /// Empty buffers.
+    pub fn new() -> Self {
+        Choices { moves: Vec::new(), codes: Vec::new() }
+    }
+
+    /// Empties the buffers and keeps their memory.
+    pub fn clear(&mut self) {
+        self.moves.clear();
+        self.codes.clear();
+    }
+}
+
+impl<M> Default for Choices<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The two sides of a game. Values are always seen by `First`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The side that makes the first move of the game.
+    First,
+    /// The other one.
+    Second,
+}
+
+impl Side {
+    /// The opponent.
+    pub fn other(self) -> Side {
+        match self {
+            Side::First => Side::Second,
+            Side::Second => Side::First,
+        }
+    }
+}
+
+/// How a game ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// This side won.
+    Win(Side),
+    /// Nobody won.
+    Draw,
+}
+
+impl Outcome {
+    /// 1 if the first side won, 0 if it lost, 1/2 for a draw. The only place where an outcome becomes a number.
+    pub fn value(self) -> f64 {
+        match self {
+            Outcome::Win(Side::First) => 1.0,
+            Outcome::Win(Side::Second) => 0.0,
+            Outcome::Draw => 0.5,
+        }
+    }
+}
+
+/// Two players, perfect information, not necessarily strictly alternating.
+pub trait Game: Domain {
+    /// Whose move it is. Meaningless once the game is over.
+    fn to_move(&self, state: &Self::State) -> Side;
+
+    /// How the game ended, or `None` while it goes on. A state without legal moves has an outcome.
+    fn outcome(&self, state: &Self::State) -> Option<Outcome>;
+
+    /// A hash of everything that later play depends on. Equal states have equal keys.
+    fn key(&self, state: &Self::State) -> u64;
+}

@@ -1,0 +1,41 @@
+//! Monte-Carlo search for puzzles, routing and games: the contract of a domain, the searches, the run.
+//!
+//! Read `domain` (what a problem says about itself), `run` (what a search is handed), `playout` and `policy` (the hot
+//! loop), then `search` (one file an algorithm). This crate is pure: no files, no sockets, no global state.
+//!
+//! ```
+//! use sortie_core::{AnyProblem, BestOf, Control, Limits, Nrpa, Search, toy::LeftMove};
+//! use std::sync::atomic::AtomicBool;
+//!
+//! let problem = LeftMove { depth: 30 };
+//! let search = Search::Nrpa(Nrpa { level: 2, iterations: 30, ..Nrpa::default() });
+//! let stop = AtomicBool::new(false);
+//! let control = Control::new(Limits::default(), &stop, &|_| {});
+//! let spec = BestOf { search, seed: 1, streams: 1, threads: 1 };
+//! let answer = problem.solve(&spec, &control, Vec::new()).best.unwrap();
+//! assert_eq!(answer.score, 30.0);
+//! assert_eq!(problem.verify(&answer.moves).unwrap().score, 30.0);
+//! ```
+
+mod any;
+mod best_of;
+pub mod conformance;
+mod domain;
+pub mod picture;
+mod playout;
+mod policy;
+mod replay;
+mod rng;
+mod run;
+mod search;
+pub mod toy;
+
+pub use any::{AnyGame, AnyProblem, Boxed, Position};
+pub use best_of::{BestOf, Outcomes, best_of};
+pub use domain::{Choices, Domain, Game, Outcome, Problem, Side};
+pub use playout::{Offer, Scratch, Trace, playout};
+pub use policy::{Mark, Policy, exp};
+pub use replay::{ReplayError, legal_texts, replay, replay_whole, words};
+pub use rng::{Rng, mix};
+pub use run::{Control, Event, Limits, Observer, Run, Solution, StopReason, StreamCheckpoint};
+pub use search::{Nmcs, Nrpa, Sample, Search, SpecError};

@@ -1,0 +1,221 @@
+//! The hot loop: one playout, drawn uniformly or by a policy, recorded so that nothing is ever generated twice.
+
+use crate::domain::{Choices, Problem};
+use crate::policy::{Policy, UNKNOWN, exp, sum};
+use crate::rng::Rng;
+
+/// A recorded playout: for every step the ids (and codes) on offer and which of them was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace<M> {
+    /// The moves, one a step.
+    pub moves: Vec<M>,
+    /// The policy ids on offer, step after step.
+    pub ids: Vec<u32>,
+    /// Their codes; left empty when a code is its own id.
+    pub codes: Vec<u64>,
+    /// exp(bias) of each, or empty when the search uses no bias.
+    pub factors: Vec<f64>,
+    /// `ends[i]` is where step `i` ends in `ids`.
+    pub ends: Vec<u32>,
+    /// `chosen[i]` is the index in `ids` of what step `i` chose.
+    pub chosen: Vec<u32>,
+    /// The score at the end; negative infinity for a trace that was never played.
+    pub score: f64,
+}
+
+impl<M> Default for Trace<M> {
+    fn default() -> Self {
+        Trace {
+            moves: Vec::new(),
+            ids: Vec::new(),
+            codes: Vec::new(),
+            factors: Vec::new(),
+            ends: Vec::new(),
+            chosen: Vec::new(),
+            score: f64::NEG_INFINITY,
+        }
+    }
+}
+
+impl<M> Trace<M> {
+    /// Makes it a trace that was never played, keeping the memory.
+    pub fn clear(&mut self) {
+        self.moves.clear();
+        self.ids.clear();
+        self.codes.clear();
+        self.factors.clear();
+        self.ends.clear();
+        self.chosen.clear();
+        self.score = f64::NEG_INFINITY;
+    }
+
+    /// Forgets ids from `n` on: the policy has taken them back.
+    pub fn forget_ids(&mut self, n: usize) {
+        for id in &mut self.ids {
+            if *id as usize >= n {
+                *id = UNKNOWN;
+            }
+        }
+    }
+}
+
+/// How choices are offered and weighed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Offer {
+    /// Offer the domain's `choices` rather than all legal moves.
+    pub selective: bool,
+    /// Use the domain's `bias`.
+    pub bias: bool,
+}
+
+/// Buffers of a playout, allocated once a search.
+pub struct Scratch<P: Problem> {
+    start: P::State,
+    state: P::State,
+    choices: Choices<P::Move>,
+    weights: Vec<f64>,
+}
+
+impl<P: Problem> Scratch<P> {
+    /// Buffers for playouts of `problem` from its initial position.
+    pub fn new(problem: &P) -> Scratch<P> {
+        let start = problem.initial();
+        Scratch { state: start.clone(), start, choices: Choices::new(), weights: Vec::new() }
+    }
+}
+
+/// Plays from the initial position to the end, each move drawn with a probability proportional to exp(weight + bias),
+/// and records everything in `trace`.
+pub fn playout<P: Problem>(
+    problem: &P,
+    offer: Offer,
+    policy: &Policy,
+    rng: &mut Rng,
+    scratch: &mut Scratch<P>,
+    trace: &mut Trace<P::Move>,
+) {
+    trace.clear();
+    scratch.state.clone_from(&scratch.start);
+    let mut before = 0; // where the last step began in the trace
+    loop {
+        fill(problem, offer, &scratch.state, &mut scratch.choices);
+        let choices = &scratch.choices;
+        if choices.moves.is_empty() {
+            break;
+        }
+        let start = trace.ids.len();
+        record(problem, offer, policy, before, &scratch.state, choices, trace);
+        before = start;
+
+        let weights = &mut scratch.weights;
+        weights.clear();
+        match trace.factors.get(start..) {
+            Some(factors) if offer.bias => {
+                weights.extend(trace.ids[start..].iter().zip(factors).map(|(&id, f)| policy.weight(id) * f))
+            }
+            _ => weights.extend(trace.ids[start..].iter().map(|&id| policy.weight(id))),
+        }
+        let i = draw(weights, rng);
+        trace.chosen.push((start + i) as u32);
+        trace.moves.push(choices.moves[i]);
+        problem.play(&mut scratch.state, choices.moves[i]);
+    }
+    trace.score = problem.score(&scratch.state);
+}
+
+/// Rebuilds the trace of a playout from the index of the choice at each step, as a checkpoint keeps it.
+/// `None` if an index is out of range: the checkpoint is of another problem.
+pub fn retrace<P: Problem>(
+    problem: &P,
+    offer: Offer,
+    policy: &Policy,
+    indices: &[u32],
+    scratch: &mut Scratch<P>,
+) -> Option<Trace<P::Move>> {
+    let mut trace = Trace::default();
+    scratch.state.clone_from(&scratch.start);
+    let mut before = 0;
+    for &i in indices {
+        fill(problem, offer, &scratch.state, &mut scratch.choices);
+        let mv = *scratch.choices.moves.get(i as usize)?;
+        let start = trace.ids.len();
+        record(problem, offer, policy, before, &scratch.state, &scratch.choices, &mut trace);
+        before = start;
+        trace.chosen.push(start as u32 + i);
+        trace.moves.push(mv);
+        problem.play(&mut scratch.state, mv);
+    }
+    trace.score = problem.score(&scratch.state);
+    Some(trace)
+}
+
+/// What a search is offered in a state.
+pub fn fill<P: Problem>(problem: &P, offer: Offer, state: &P::State, out: &mut Choices<P::Move>) {
+    out.clear();
+    if offer.selective {
+        problem.choices(state, out);
+    } else {
+        problem.moves(state, &mut out.moves);
+        for &mv in &out.moves {
+            out.codes.push(problem.code(state, mv));
+        }
+    }
+}
+
+/// Adds a step to the trace: codes, ids, bias factors and where it ends.
+fn record<P: Problem>(
+    problem: &P,
+    offer: Offer,
+    policy: &Policy,
+    before: usize,
+    state: &P::State,
+    choices: &Choices<P::Move>,
+    trace: &mut Trace<P::Move>,
+) {
+    if policy.is_dense() {
+        trace.ids.extend(choices.codes.iter().map(|&code| code as u32));
+    } else {
+        find_ids(policy, before, &choices.codes, trace);
+        trace.codes.extend_from_slice(&choices.codes);
+    }
+    if offer.bias {
+        trace.factors.extend(choices.moves.iter().map(|&mv| exp(problem.bias(state, mv))));
+    }
+    trace.ends.push(trace.ids.len() as u32);
+}
+
+/// How far ahead in the last step's codes a code is looked for.
+const REUSE_WINDOW: usize = 8;
+
+/// Appends the ids of `codes`. Most codes of a step stood in the step before (which begins at `before`), in the same
+/// order: those take their id from there, only the others are looked up.
+#[inline]
+fn find_ids<M>(policy: &Policy, before: usize, codes: &[u64], trace: &mut Trace<M>) {
+    let old_end = trace.ids.len();
+    let mut old = before;
+    for &code in codes {
+        let window = &trace.codes[old..old_end.min(old + REUSE_WINDOW)];
+        let id = match window.iter().position(|&c| c == code) {
+            Some(skipped) => {
+                old += skipped + 1;
+                trace.ids[old - 1]
+            }
+            None => policy.id(code),
+        };
+        trace.ids.push(id);
+    }
+}
+
+/// An index drawn with probability proportional to its weight.
+#[inline]
+fn draw(weights: &[f64], rng: &mut Rng) -> usize {
+    let mut left = rng.unit() * sum(weights.iter().copied());
+    for (i, &weight) in weights.iter().enumerate() {
+        left -= weight;
+        if left < 0.0 {
+            return i;
+        }
+    }
+    // Rounding can leave a crumb; it belongs to the last one.
+    weights.len() - 1
+}

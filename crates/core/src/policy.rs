@@ -1,0 +1,353 @@
+//! The policy of NRPA: one weight per code, kept as its exponential so that no playout calls `exp`.
+//!
+//! A nested search adapts a copy of its parent's policy and throws the copy away. Here there is one table and a log:
+//! `mark` starts a level, the first change of an entry in a level writes the old value to the log, `rewind` takes the
+//! level back. Codes are hashes or small numbers (`Problem::codes_max`); either way a code becomes an `id`, an index
+//! into flat arrays. Hashed codes get their id when they are first adapted; until then they are `UNKNOWN`, whose
+//! weight is that of a code never heard of. Ids are given out in order and taken back in reverse order, so taking
+//! one back is emptying its slot: no probe chain can run through it.
+
+use crate::playout::Trace;
+use serde::{Deserialize, Serialize};
+
+/// The id of every hashed code that is not in the policy. Dense policies do not use it.
+pub const UNKNOWN: u32 = 0;
+
+/// Weights are kept within exp(-WEIGHT_MAX) and exp(WEIGHT_MAX): far beyond what changes a probability.
+const WEIGHT_MAX: f64 = 300.0;
+
+/// Weights by code, with levels that can be taken back.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Policy {
+    /// `weights[id]` is exp(w) of the code with this id; `weights[UNKNOWN]` is 1 when codes are hashed.
+    weights: Vec<f64>,
+    /// `logged[id]` is the level (by its number) in which the entry was last written to the log.
+    logged: Vec<u64>,
+    /// The old values of the entries changed since each `mark`, oldest first.
+    log: Vec<(u32, f64)>,
+    /// The number of the level going on, and of the last one begun.
+    level: u64,
+    levels_begun: u64,
+    /// Hashed codes only: `codes[id]`, and the open-addressed table of ids, a power of two long.
+    codes: Vec<u64>,
+    #[serde(skip)]
+    slots: Vec<u32>,
+    dense: bool,
+    /// Scratch of `adapt`: `deltas[id]` is zero between calls.
+    #[serde(skip)]
+    deltas: Vec<f64>,
+    #[serde(skip)]
+    touched: Vec<u32>,
+    #[serde(skip)]
+    factors: Vec<f64>,
+}
+
+/// Where a level began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    log_len: usize,
+    n_codes: usize,
+    level: u64,
+}
+
+impl Policy {
+    /// All weights zero. `codes_max` is the domain's: `Some(n)` for codes below `n`, `None` for hashes.
+    pub fn new(codes_max: Option<usize>) -> Policy {
+        let n = codes_max.unwrap_or(1);
+        let mut policy = Policy {
+            weights: vec![1.0; n],
+            logged: vec![0; n],
+            codes: if codes_max.is_some() { Vec::new() } else { vec![0] },
+            dense: codes_max.is_some(),
+            ..Policy::default()
+        };
+        policy.rebuild();
+        policy
+    }
+
+    /// Whether a code is its own id.
+    pub fn is_dense(&self) -> bool {
+        self.dense
+    }
+
+    /// One more than the largest id in use.
+    pub fn n_ids(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// The weight of an id, as exp(w).
+    #[inline]
+    pub fn weight(&self, id: u32) -> f64 {
+        self.weights[id as usize]
+    }
+
+    /// The weight of a code, as w. For reports and tests.
+    pub fn log_weight(&self, code: u64) -> f64 {
+        self.weight(self.id(code)).ln()
+    }
+
+    /// The id of a code.
+    #[inline]
+    pub fn id(&self, code: u64) -> u32 {
+        if self.dense { code as u32 } else { self.slots[self.slot(code)] }
+    }
+
+    /// Begins a level.
+    pub fn mark(&mut self) -> Mark {
+        let mark = Mark { log_len: self.log.len(), n_codes: self.codes.len(), level: self.level };
+        self.levels_begun += 1;
+        self.level = self.levels_begun;
+        mark
+    }
+
+    /// Ends the level begun at `mark`: every weight is again what it was.
+    pub fn rewind(&mut self, mark: Mark) {
+        for (id, old) in self.log.drain(mark.log_len..).rev() {
+            self.weights[id as usize] = old;
+        }
+        if !self.dense {
+            while self.codes.len() > mark.n_codes {
+                let code = self.codes.pop().expect("longer than the mark");
+                let slot = self.slot_of_id(code, self.codes.len() as u32);
+                self.slots[slot] = UNKNOWN;
+            }
+            self.weights.truncate(mark.n_codes);
+            self.logged.truncate(mark.n_codes);
+            self.deltas.truncate(mark.n_codes);
+        }
+        self.level = mark.level;
+    }
+
+    /// Moves the policy towards `trace`: at each of its steps the chosen code gains `alpha` and every code on offer
+    /// loses `alpha` times its probability, all probabilities taken before any change (Rosin 2011). The trace's ids
+    /// are brought up to date on the way.
+    pub fn adapt<M>(&mut self, trace: &mut Trace<M>, alpha: f64) {
+        if !self.dense {
+            self.learn_codes(trace);
+        }
+        let mut start = 0;
+        for (&end, &chosen) in trace.ends.iter().zip(&trace.chosen) {
+            let ids = &trace.ids[start..end as usize];
+            let factors = trace.factors.get(start..end as usize);
+            self.add_step(ids, factors, trace.ids[chosen as usize], alpha);
+            start = end as usize;
+        }
+        self.apply_deltas();
+    }
+
+    /// The change of one step, added to the deltas.
+    #[inline]
+    fn add_step(&mut self, ids: &[u32], factors: Option<&[f64]>, chosen: u32, alpha: f64) {
+        let (weights, deltas) = (&self.weights[..], &mut self.deltas[..]);
+        // One touch a code on offer, at most: the list never grows inside the loop.
+        let mut n = self.touched.len();
+        self.touched.resize(n + ids.len(), 0);
+        let mut touch = |id: u32, delta: &mut f64, change: f64| {
+            self.touched[n] = id;
+            n += usize::from(*delta == 0.0);
+            *delta -= change;
+        };
+        match factors {
+            None => {
+                let scale = alpha / sum(ids.iter().map(|&id| weights[id as usize]));
+                for &id in ids {
+                    touch(id, &mut deltas[id as usize], weights[id as usize] * scale);
+                }
+            }
+            Some(factors) => {
+                let scale = alpha / sum(ids.iter().zip(factors).map(|(&id, f)| weights[id as usize] * f));
+                for (&id, f) in ids.iter().zip(factors) {
+                    touch(id, &mut deltas[id as usize], weights[id as usize] * f * scale);
+                }
+            }
+        }
+        deltas[chosen as usize] += alpha;
+        self.touched.truncate(n);
+    }
+
+    /// Multiplies the changed weights by the exponentials of their deltas, and logs what they were.
+    fn apply_deltas(&mut self) {
+        self.factors.clear();
+        self.factors.extend(self.touched.iter().map(|&id| self.deltas[id as usize]));
+        for x in &mut self.factors {
+            *x = exp(*x);
+        }
+        let (low, high) = ((-WEIGHT_MAX).exp(), WEIGHT_MAX.exp());
+        for (&id, &factor) in self.touched.iter().zip(&self.factors) {
+            let i = id as usize;
+            // A delta that came back to zero on its way puts its code on the list twice; the second time it is spent.
+            if self.deltas[i] != 0.0 {
+                self.deltas[i] = 0.0;
+                if self.logged[i] != self.level {
+                    self.logged[i] = self.level;
+                    self.log.push((id, self.weights[i]));
+                }
+                self.weights[i] = (self.weights[i] * factor).clamp(low, high);
+            }
+        }
+        self.touched.clear();
+    }
+
+    /// Gives every unknown code of a trace an id.
+    fn learn_codes<M>(&mut self, trace: &mut Trace<M>) {
+        for (id, &code) in trace.ids.iter_mut().zip(&trace.codes) {
+            if *id == UNKNOWN {
+                let mut slot = self.slot(code);
+                if self.slots[slot] == UNKNOWN {
+                    if 2 * self.codes.len() >= self.slots.len() {
+                        self.rebuild();
+                        slot = self.slot(code);
+                    }
+                    self.slots[slot] = self.codes.len() as u32;
+                    self.codes.push(code);
+                    self.weights.push(1.0);
+                    self.logged.push(self.level);
+                    self.deltas.push(0.0);
+                }
+                *id = self.slots[slot];
+            }
+        }
+    }
+
+    /// The slot that holds this code, or the empty one where it would go.
+    #[inline]
+    fn slot(&self, code: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        // Fibonacci hashing: domains may give codes whose low bits are all alike.
+        let mut slot = (code.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
+        loop {
+            let id = self.slots[slot];
+            if id == UNKNOWN || self.codes[id as usize] == code {
+                return slot;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// The slot of a code whose entry in `codes` is already gone.
+    fn slot_of_id(&self, code: u64, id: u32) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = (code.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
+        while self.slots[slot] != id {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    /// Makes what is not stored: after growing, and after a checkpoint was read.
+    pub(crate) fn rebuild(&mut self) {
+        self.deltas = vec![0.0; self.weights.len()];
+        if !self.dense {
+            self.slots = vec![UNKNOWN; (4 * self.codes.len()).next_power_of_two().max(4096)];
+            for id in 1..self.codes.len() {
+                let slot = self.slot(self.codes[id]);
+                self.slots[slot] = id as u32;
+            }
+        }
+    }
+}
+
+/// The sum, in four interleaved parts: four times the speed of one chain of additions, and always the same order.
+#[inline]
+pub(crate) fn sum(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let mut parts = [0.0; 4];
+    for (i, value) in values.enumerate() {
+        parts[i & 3] += value;
+    }
+    (parts[0] + parts[1]) + (parts[2] + parts[3])
+}
+
+/// exp(x) to a few units in the last place for |x| <= 700, in plain arithmetic: it vectorises, and unlike the
+/// system's it gives the same bits on every machine, which is what makes a seed repeat.
+#[inline]
+#[allow(clippy::excessive_precision)]
+pub fn exp(x: f64) -> f64 {
+    // x = k ln 2 + r with |r| <= ln 2 / 2; k comes out of the low bits of a float that has no room for a fraction.
+    const SHIFT: f64 = 6755399441055744.0; // 1.5 * 2^52
+    let x = x.clamp(-700.0, 700.0);
+    let shifted = x * std::f64::consts::LOG2_E + SHIFT;
+    let k = shifted - SHIFT;
+    let r = (x - k * 6.931471803691238e-1) - k * 1.9082149292705877e-10;
+    // Taylor to r^11: the next term is below 2^-53 at the end of the range.
+    let r2 = r * r;
+    let r4 = r2 * r2;
+    let low = (1.0 + r) + r2 * (0.5 + r * (1.0 / 6.0));
+    let middle = (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * (1.0 / 720.0 + r * (1.0 / 5040.0));
+    let high = (1.0 / 40320.0 + r * (1.0 / 362880.0)) + r2 * (1.0 / 3628800.0 + r * (1.0 / 39916800.0));
+    let mantissa = low + r4 * (middle + r4 * high);
+    let scale = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
+    mantissa * scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exp_agrees_with_the_library() {
+        for i in -70_000..=70_000 {
+            let x = i as f64 / 100.0 + 0.00317;
+            let (ours, theirs) = (exp(x), x.clamp(-700.0, 700.0).exp());
+            assert!((ours - theirs).abs() <= 1e-15 * theirs, "exp({x}) = {ours}, expected {theirs}");
+        }
+        assert_eq!(exp(0.0), 1.0);
+    }
+
+    /// Two steps: codes {1, 2, 3} choosing 1, then {2, 4} choosing 4.
+    fn trace() -> Trace<()> {
+        Trace {
+            moves: vec![(), ()],
+            codes: vec![1, 2, 3, 2, 4],
+            ids: vec![UNKNOWN; 5],
+            factors: vec![],
+            ends: vec![3, 5],
+            chosen: vec![0, 4],
+            score: 1.0,
+        }
+    }
+
+    #[test]
+    fn adapt_follows_the_formula() {
+        let mut policy = Policy::new(None);
+        policy.adapt(&mut trace(), 1.0);
+        let third = 1.0 / 3.0;
+        for (code, expected) in [(1, 1.0 - third), (2, -third - 0.5), (3, -third), (4, 0.5), (5, 0.0)] {
+            assert!((policy.log_weight(code) - expected).abs() < 1e-12, "code {code}");
+        }
+        // A second time the probabilities come from the weights above, and from before either step's change.
+        let w = |c| policy.log_weight(c);
+        let (z1, z2) = (w(1).exp() + w(2).exp() + w(3).exp(), w(2).exp() + w(4).exp());
+        let expected = w(2) - w(2).exp() / z1 - w(2).exp() / z2;
+        let mut twice = policy.clone();
+        twice.adapt(&mut trace(), 1.0);
+        assert!((twice.log_weight(2) - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rewind_takes_a_level_back_and_dense_equals_hashed() {
+        let mut hashed = Policy::new(None);
+        let mut dense = Policy::new(Some(100));
+        let mut dense_trace = trace();
+        dense_trace.ids = dense_trace.codes.iter().map(|&c| c as u32).collect();
+        let outer = hashed.mark();
+        dense.mark();
+        hashed.adapt(&mut trace(), 1.0);
+        dense.adapt(&mut dense_trace.clone(), 1.0);
+        let before: Vec<f64> = (0..9).map(|c| hashed.log_weight(c)).collect();
+        let (mark, dense_mark) = (hashed.mark(), dense.mark());
+        for i in 0..2000 {
+            // Enough new codes to make the table grow in the middle of a level.
+            let mut other = trace();
+            other.codes = vec![1, 2, 3, 100 + 2 * i, 101 + 2 * i];
+            hashed.adapt(&mut other, 0.7);
+            dense.adapt(&mut dense_trace, 0.7);
+        }
+        assert_ne!(before[1], hashed.log_weight(1));
+        hashed.rewind(mark);
+        dense.rewind(dense_mark);
+        assert_eq!(before, (0..9).map(|c| hashed.log_weight(c)).collect::<Vec<_>>());
+        assert_eq!(before, (0..9).map(|c| dense.log_weight(c)).collect::<Vec<_>>());
+        hashed.rewind(outer);
+        assert!((0..5000).all(|c| hashed.log_weight(c) == 0.0 && hashed.id(c) == UNKNOWN));
+    }
+}

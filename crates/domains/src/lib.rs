@@ -1,0 +1,8 @@
+//! The problems and games of Sortie, one file each, and the table that names them.
+//! A domain knows nothing of searches and does no I/O.
+
+mod instance;
+mod registry;
+
+pub use instance::{Entry, OpenError, Opened, Options, Request};
+pub use registry::{DOMAINS, open};

@@ -1,0 +1,39 @@
+//! The table that names the domains. Adding a domain is one file and one line here.
+
+use crate::instance::{Entry, OpenError, Opened, Request, split_options};
+
+/// Every domain, in the order of `sortie list`.
+pub static DOMAINS: &[Entry] = &[];
+
+/// Opens `domain/name[:options]`. `read` reads a whole text file and is only called for names that are not built in.
+pub fn open(instance: &str, read: &dyn Fn(&str) -> Result<String, String>) -> Result<Opened, OpenError> {
+    let (domain, rest) = instance.split_once('/').ok_or_else(|| OpenError::NoSlash(instance.to_string()))?;
+    let entry = DOMAINS
+        .iter()
+        .find(|entry| entry.name == domain)
+        .ok_or_else(|| OpenError::UnknownDomain { name: domain.to_string(), nearest: nearest(domain) })?;
+    let (name, options) = split_options(rest);
+    (entry.open)(&Request { name, options, read })
+}
+
+/// The name closest to what was typed, if it is close enough to be a slip.
+fn nearest(typed: &str) -> Option<&'static str> {
+    let best = DOMAINS.iter().map(|e| (edits(typed, e.name), e.name)).min()?;
+    (best.0 <= 1 + best.1.len() / 3).then_some(best.1)
+}
+
+/// The number of insertions, deletions and replacements between two words (Levenshtein).
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let replace = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
