@@ -101,7 +101,7 @@ impl<'a, P: Problem> Nest<'a, P> {
     /// Plays the saved moves; gives the rest of the best sequence, or `None` (and the initial state) if it misfits.
     fn restore(&mut self, saved: &Saved) -> Option<Vec<P::Move>> {
         let top = self.top;
-        let mut walk = |state: &mut P::State, indices: &[u32]| -> Option<Vec<P::Move>> {
+        let walk = |state: &mut P::State, indices: &[u32]| -> Option<Vec<P::Move>> {
             let mut choices = Choices::new();
             indices
                 .iter()
