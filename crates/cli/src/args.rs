@@ -1,0 +1,258 @@
+//! The command line as types. What they mean is said in `commands`.
+
+use crate::duration;
+use clap::{Args, Parser, Subcommand};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Monte-Carlo search for puzzles, routing and games.
+#[derive(Debug, Parser)]
+#[command(name = "sortie", version, max_term_width = 100)]
+#[command(after_help = "\
+Begin with:
+  sortie list                               what there is to solve
+  sortie solve samegame/1                   a good first minute
+  sortie verify runs/<the folder it names>  check the answer
+Exit codes: 0 done, 1 not found or not verified, 2 misuse.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show the domains, their instances and the searches
+    List(List),
+    /// Search for the best solution of an instance
+    Solve(Solve),
+    /// Go on with a run that was stopped or killed
+    Resume(Resume),
+    /// Check records: replay the moves and compare the score
+    Verify(Verify),
+    /// Play a record move by move in the terminal
+    Replay(Replay),
+    /// Show an instance or a record as text, SVG or PNG
+    Show(Show),
+    /// Measure
+    #[command(subcommand)]
+    Bench(Bench),
+}
+
+/// `sortie list`.
+#[derive(Debug, Args)]
+pub struct List {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sortie solve`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie solve samegame/1
+  sortie solve morpion/5D --level 4 --seed 7 --time 10m --out runs/hunt
+  sortie solve samegame/boards/mine.txt --search nmcs --level 2 --playouts 100000 --json
+An instance is domain/name or domain/path/to/file. Several limits: whichever comes first. A run with a limit repeats
+its search until the limit; with --level and no limit it is one whole search; with neither it is a minute.
+The same seed, search, --best-of and playout limit give the same moves, whatever the number of threads.
+Ctrl-C ends the run with the best so far; `sortie resume` goes on with it.
+Exit codes: 0 done, 1 the --target was not reached, 2 misuse.")]
+pub struct Solve {
+    /// What to solve: domain/name or domain/path/to/file (see `sortie list`)
+    pub instance: String,
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// Seed of all random numbers; drawn and printed if not given
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+    /// Threads [default: the number of processors]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Independent searches of which the best counts [default: the number of threads]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub best_of: Option<u32>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// The run folder, new or empty [default: a new one under runs/]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub report: ReportArgs,
+    /// How often the state of the search is saved
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "1s", hide = true)]
+    pub checkpoint_every: f64,
+}
+
+/// Which search, with which parameters. Serialised, it is the search as a spec holds it: what is not given is left to
+/// the search's own defaults, and what the search does not have is refused there.
+#[derive(Debug, Args, Serialize)]
+pub struct SearchArgs {
+    /// The search: nrpa, nmcs or sample
+    #[arg(long = "search", value_name = "NAME", default_value = "nrpa")]
+    pub name: String,
+    /// Levels of nesting, 1 to 8 (nrpa: 3, nmcs: 2)
+    #[arg(long, value_name = "L")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<u32>,
+    /// Calls of the level below, per level (nrpa: 100)
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<u32>,
+    /// The step of an adaptation (nrpa: 1)
+    #[arg(long, value_name = "A", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// Add the domain's bias to the weights (nrpa)
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bias: Option<bool>,
+    /// Leave out moves the domain thinks poor (nrpa: true, nmcs and sample: false)
+    #[arg(long, value_name = "true|false")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selective: Option<bool>,
+}
+
+/// When a run ends.
+#[derive(Debug, Args)]
+pub struct LimitArgs {
+    /// End after so many playouts of the whole run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=i64::MAX as u64))]
+    pub playouts: Option<u64>,
+    /// End after so much time: 500ms, 20s, 4m, 1h30m
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub time: Option<f64>,
+    /// End after so much CPU time of all threads
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub cpu_time: Option<f64>,
+    /// End when the score is at least this
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
+    pub target: Option<f64>,
+    /// End after so many playouts of a stream without an improvement
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=i64::MAX as u64))]
+    pub patience: Option<u64>,
+}
+
+/// How a run is told of.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// No progress, only the result
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `sortie resume`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie resume runs/hunt             go on where it was stopped or killed
+  sortie resume runs/hunt --time 1h   another hour, even if the run has ended")]
+pub struct Resume {
+    /// The run folder
+    pub folder: PathBuf,
+    /// Go on for so much more time, even if the run has ended: 20s, 4m, 1h
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub time: Option<f64>,
+    /// Threads [default: as before]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    #[command(flatten)]
+    pub report: ReportArgs,
+    /// How often the state of the search is saved
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "1s", hide = true)]
+    pub checkpoint_every: f64,
+}
+
+/// `sortie verify`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 all are right, 1 a record is wrong, 2 a file is not a record.")]
+pub struct Verify {
+    /// Records, or run folders
+    #[arg(required = true, value_name = "FILE|DIR")]
+    pub records: Vec<PathBuf>,
+    /// The instance to check against, instead of the one a record names
+    #[arg(long)]
+    pub instance: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sortie replay`.
+#[derive(Debug, Args)]
+#[command(after_help = "Keys: space or right = next, left = back, p = pause or go on, q = quit.")]
+pub struct Replay {
+    /// A record, or a run folder
+    #[arg(value_name = "FILE|DIR")]
+    pub record: PathBuf,
+    /// Wait for a key after each move
+    #[arg(long)]
+    pub step: bool,
+    /// Moves per second
+    #[arg(long, value_name = "N", default_value_t = 4.0)]
+    pub speed: f64,
+    /// Print the positions one below the other, as when the output is not a terminal
+    #[arg(long)]
+    pub plain: bool,
+}
+
+/// `sortie show`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie show samegame/1
+  sortie show runs/hunt --png best.png --scale 2
+  sortie show leftmove/60 --moves \"left left right\"")]
+pub struct Show {
+    /// An instance, a record or a run folder
+    #[arg(value_name = "INSTANCE|FILE|DIR")]
+    pub what: String,
+    /// Write an SVG picture
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write a PNG picture
+    #[arg(long, value_name = "FILE")]
+    pub png: Option<PathBuf>,
+    /// Pixels of the PNG per unit of the picture
+    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    pub scale: f64,
+    /// The position of an instance after these moves
+    #[arg(long, value_name = "WORDS", conflicts_with = "after", allow_hyphen_values = true)]
+    pub moves: Option<String>,
+    /// The position of a record after so many of its moves
+    #[arg(long, value_name = "N")]
+    pub after: Option<usize>,
+}
+
+/// `sortie bench`.
+#[derive(Debug, Subcommand)]
+pub enum Bench {
+    /// Playouts per second of CPU time, on one thread
+    Playouts(BenchPlayouts),
+}
+
+/// `sortie bench playouts`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  sortie bench playouts samegame/1 --search nrpa --level 2 --iterations 100 --seconds 10 --json")]
+pub struct BenchPlayouts {
+    /// What to run on: domain/name or domain/path/to/file
+    pub instance: String,
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// Seconds to measure, after a short warm-up
+    #[arg(long, value_name = "S", default_value_t = 5.0)]
+    pub seconds: f64,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,83 @@
+//! `sortie resume`: go on from the checkpoint, and never fall behind the best record.
+
+use crate::Verdict;
+use crate::args::Resume;
+use crate::folder::{self, Checkpoint, Folder, Spec, instance_copy};
+use crate::output;
+use crate::session::{Session, print_ended};
+use crate::source::Instance;
+use anyhow::{Context, Result};
+use sortie_core::{Limits, StopReason};
+
+/// Runs the command.
+pub fn run(args: &Resume) -> Result<Verdict> {
+    let folder = Folder::open(&args.folder)?;
+    let mut spec = folder.read_spec()?;
+    let instance = Instance::open_copy(&spec.instance, instance_copy(&folder.path, &spec.instance))?;
+    instance.problem()?;
+    let ended = folder.read_result().filter(|result| result["reason"] != "asked");
+    if let (Some(result), None) = (ended, args.time) {
+        output::say(&format!(
+            "this run has ended; {} --time 1m goes on",
+            output::command("resume", &folder.path)
+        ));
+        return print_ended(&folder, &spec, &instance, result, args.report.json);
+    }
+    let best = folder.read_record()?;
+    if spec.sortie != env!("CARGO_PKG_VERSION") {
+        output::say(&format!(
+            "sortie: warning: sortie {} began this run; another version may end it elsewhere",
+            spec.sortie
+        ));
+    }
+    let mut checkpoint = folder.read_checkpoint(&spec).unwrap_or_else(|error| {
+        output::say(&format!("sortie: warning: {error:#}; starting from the beginning with the same seed"));
+        None
+    });
+    if let Some(checkpoint) = &mut checkpoint {
+        spread_target(checkpoint);
+    }
+    folder.remove(folder::RESULT).with_context(|| format!("{}", folder.path.display()))?;
+    if let Some(more) = args.time {
+        extend(&mut spec, checkpoint.as_mut(), best.as_ref().map(|best| best.score), more);
+        folder.write_spec(&spec).with_context(|| format!("{}", folder.path.display()))?;
+        if let Some(checkpoint) = &checkpoint {
+            folder.write_checkpoint(checkpoint).with_context(|| format!("{}", folder.path.display()))?;
+        }
+    }
+    spec.threads = args.threads.unwrap_or(spec.threads);
+    let session = Session {
+        spec,
+        instance,
+        folder,
+        checkpoint,
+        best,
+        resumed: true,
+        checkpoint_every: args.checkpoint_every,
+        json: args.report.json,
+        quiet: args.report.quiet,
+    };
+    session.run()
+}
+
+/// A stream that reached the target has ended the run, though a crash may have come before the others heard of it.
+fn spread_target(checkpoint: &mut Checkpoint) {
+    if checkpoint.streams.iter().any(|stream| stream.ended == Some(StopReason::Target)) {
+        for stream in &mut checkpoint.streams {
+            stream.ended.get_or_insert(StopReason::Target);
+        }
+    }
+}
+
+/// More time replaces what ended the run: all limits but a target that is still out of reach.
+fn extend(spec: &mut Spec, checkpoint: Option<&mut Checkpoint>, best: Option<f64>, more: f64) {
+    let target = spec.limits.target.filter(|target| best.is_none_or(|best| best < *target));
+    let mut seconds = more;
+    if let Some(checkpoint) = checkpoint {
+        seconds += checkpoint.seconds;
+        for stream in &mut checkpoint.streams {
+            stream.ended = None;
+        }
+    }
+    spec.limits = Limits { seconds: Some(seconds), target, ..Limits::default() };
+}

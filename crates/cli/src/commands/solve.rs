@@ -1,0 +1,77 @@
+//! `sortie solve`: everything is checked before the first file is written.
+
+use crate::args::{LimitArgs, Solve};
+use crate::folder::{FORMAT, Folder, Spec};
+use crate::session::Session;
+use crate::source::Instance;
+use crate::{Verdict, searches};
+use anyhow::{Result, bail};
+use sortie_core::{Limits, Search};
+use std::hash::{BuildHasher, RandomState};
+
+/// A run that was given no end lasts so long.
+const FIRST_MINUTE: f64 = 60.0;
+/// Seeds that are drawn stay short enough to be typed.
+const DRAWN_SEED_MAX: u64 = 1_000_000_000;
+
+/// Runs the command.
+pub fn run(args: &Solve) -> Result<Verdict> {
+    let instance = Instance::open(&args.instance)?;
+    instance.problem()?;
+    let search = searches::build(&args.search)?;
+    let limits = limits(&args.limits, &search, args.search.level.is_some())?;
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    let threads = args.threads.unwrap_or(cores);
+    let spec = Spec {
+        format: FORMAT,
+        sortie: env!("CARGO_PKG_VERSION").into(),
+        instance: args.instance.clone(),
+        seed: args.seed.unwrap_or_else(draw_seed),
+        streams: args.best_of.unwrap_or(threads),
+        threads,
+        search,
+        limits,
+    };
+    let folder = match &args.out {
+        Some(path) => Folder::create(path, &spec, instance.text.as_deref())?,
+        None => Folder::create_fresh(&spec, instance.text.as_deref())?,
+    };
+    let session = Session {
+        spec,
+        instance,
+        folder,
+        checkpoint: None,
+        best: None,
+        resumed: false,
+        checkpoint_every: args.checkpoint_every,
+        json: args.report.json,
+        quiet: args.report.quiet,
+    };
+    session.run()
+}
+
+/// The limits asked for. None at all: one whole search if its level was chosen, else a minute.
+fn limits(args: &LimitArgs, search: &Search, level_chosen: bool) -> Result<Limits> {
+    if let Some(target) = args.target
+        && !target.is_finite()
+    {
+        bail!("--target {target}: expected a number");
+    }
+    let mut limits = Limits {
+        playouts: args.playouts,
+        seconds: args.time,
+        cpu_seconds: args.cpu_time,
+        target: args.target,
+        patience: args.patience,
+    };
+    let endless = matches!(search, Search::Sample(_)) || !level_chosen;
+    if limits.is_empty() && endless {
+        limits.seconds = Some(FIRST_MINUTE);
+    }
+    Ok(limits)
+}
+
+/// A random seed. The keys of a `RandomState` come from the operating system.
+fn draw_seed() -> u64 {
+    RandomState::new().hash_one(std::process::id()) % DRAWN_SEED_MAX
+}

@@ -1,0 +1,141 @@
+//! What the streams of a run leave for the thread that writes it down. A stream never waits for the disk: only the
+//! newest of each kind is kept, so the box cannot grow however slow the disk is.
+
+use sortie_core::{Event, Observer, Solution, StreamCheckpoint};
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// A solution better than all before.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The stream that found it.
+    pub stream: u32,
+    /// Playouts of that stream by then.
+    pub playouts: u64,
+    /// Seconds of the run by then.
+    pub seconds: f64,
+    /// The solution.
+    pub solution: Solution,
+}
+
+/// What has come in since the last time.
+#[derive(Debug, Default)]
+pub struct Mail {
+    /// The best solution, if it is new.
+    pub found: Option<Found>,
+    /// The newest checkpoint of each stream that sent one.
+    pub checkpoints: BTreeMap<u32, StreamCheckpoint>,
+    /// Nothing more will come.
+    pub closed: bool,
+}
+
+/// The box.
+pub struct Mailbox {
+    inside: Mutex<Inside>,
+    closed: Condvar,
+}
+
+struct Inside {
+    mail: Mail,
+    best_score: f64,
+    /// Playouts by stream.
+    playouts: Vec<u64>,
+}
+
+impl Mailbox {
+    /// For `streams` streams, of which only what is better than `best_score` is news.
+    pub fn new(streams: u32, best_score: f64) -> Mailbox {
+        let inside = Inside { mail: Mail::default(), best_score, playouts: vec![0; streams as usize] };
+        Mailbox { inside: Mutex::new(inside), closed: Condvar::new() }
+    }
+
+    /// Counts playouts of an earlier session.
+    pub fn begin_at(&self, checkpoints: &[StreamCheckpoint]) {
+        let mut inside = self.lock();
+        for checkpoint in checkpoints {
+            inside.count(checkpoint.stream, checkpoint.playouts);
+        }
+    }
+
+    /// Waits so long, or until the box is closed, and empties it.
+    pub fn take(&self, wait: Duration) -> Mail {
+        let inside = self.lock();
+        let waited = self.closed.wait_timeout_while(inside, wait, |inside| !inside.mail.closed);
+        let (mut inside, _) = waited.unwrap_or_else(|poisoned| poisoned.into_inner());
+        let next = Mail { closed: inside.mail.closed, ..Mail::default() };
+        std::mem::replace(&mut inside.mail, next)
+    }
+
+    /// Playouts of all streams.
+    pub fn playouts(&self) -> u64 {
+        self.lock().playouts.iter().sum()
+    }
+
+    /// Says that nothing more will come.
+    pub fn close(&self) {
+        self.lock().mail.closed = true;
+        self.closed.notify_all();
+    }
+
+    /// A panic elsewhere leaves nothing half-done in here.
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Observer for Mailbox {
+    fn on(&self, event: Event) {
+        let mut inside = self.lock();
+        match event {
+            Event::Improved { stream, score, moves, playouts, seconds } => {
+                inside.count(stream, playouts);
+                if score > inside.best_score {
+                    inside.best_score = score;
+                    let solution = Solution { score, moves };
+                    inside.mail.found = Some(Found { stream, playouts, seconds, solution });
+                }
+            }
+            Event::Progress { stream, playouts } => inside.count(stream, playouts),
+            Event::Checkpoint(checkpoint) => {
+                inside.count(checkpoint.stream, checkpoint.playouts);
+                inside.mail.checkpoints.insert(checkpoint.stream, checkpoint);
+            }
+        }
+    }
+}
+
+impl Inside {
+    fn count(&mut self, stream: u32, playouts: u64) {
+        if let Some(count) = self.playouts.get_mut(stream as usize) {
+            *count = playouts;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn improved(stream: u32, score: f64) -> Event {
+        Event::Improved { stream, score, moves: vec![], playouts: 10 * score as u64, seconds: 0.0 }
+    }
+
+    #[test]
+    fn only_the_newest_is_kept() {
+        let mailbox = Mailbox::new(2, 3.0);
+        mailbox.on(improved(0, 3.0));
+        assert!(mailbox.take(Duration::ZERO).found.is_none(), "not better than before");
+        mailbox.on(improved(0, 4.0));
+        mailbox.on(improved(1, 6.0));
+        mailbox.on(improved(0, 5.0));
+        let mail = mailbox.take(Duration::ZERO);
+        assert_eq!(mail.found.map(|found| (found.stream, found.solution.score)), Some((1, 6.0)));
+        assert!(!mail.closed);
+        assert_eq!(mailbox.playouts(), 50 + 60);
+        mailbox.close();
+        for _ in 0..2 {
+            assert!(mailbox.take(Duration::from_secs(3600)).closed, "closing ends every wait");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The command `sortie`. It parses, dispatches and turns what happened into an exit code: 0 done, 1 not found or not
+//! verified, 2 misuse.
+
+mod args;
+mod clock;
+mod commands;
+mod duration;
+mod folder;
+mod font;
+mod mailbox;
+mod output;
+mod processor;
+mod progress;
+mod raster;
+mod scribe;
+mod searches;
+mod session;
+mod source;
+
+use args::{Bench, Cli, Command};
+use clap::Parser;
+use clap::error::ErrorKind;
+use std::process::ExitCode;
+
+/// How a command that was no misuse ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// As it should.
+    Done,
+    /// Nothing found, or not verified.
+    NotFound,
+}
+
+fn main() -> ExitCode {
+    // Before anything else, and nothing else in this function: it must run on the processor that lacks something.
+    if let Some(feature) = processor::lacks() {
+        return too_old(feature);
+    }
+    run()
+}
+
+#[inline(never)]
+fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let verdict = match cli.command {
+        Command::List(args) => commands::list::run(&args),
+        Command::Solve(args) => commands::solve::run(&args),
+        Command::Resume(args) => commands::resume::run(&args),
+        Command::Verify(args) => commands::verify::run(&args),
+        Command::Replay(args) => commands::replay::run(&args),
+        Command::Show(args) => commands::show::run(&args),
+        Command::Bench(Bench::Playouts(args)) => commands::bench::playouts(&args),
+    };
+    match verdict {
+        Ok(Verdict::Done) => ExitCode::SUCCESS,
+        Ok(Verdict::NotFound) => ExitCode::from(1),
+        Err(error) if reader_is_gone(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::say(&format!("sortie: {}", format!("{error:#}").replace('\n', " ")));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Clap's help and version as they are, its errors as one line.
+fn usage(error: &clap::Error) -> ExitCode {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    ) {
+        let _ = error.print();
+        return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+    }
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let lines: Vec<&str> =
+        lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
+    let text = lines.join(" ");
+    output::say(&format!("sortie: {} (--help shows more)", text.trim_start_matches("error: ")));
+    ExitCode::from(2)
+}
+
+/// `sortie list | head -1` is not a failure.
+fn reader_is_gone(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+#[cold]
+#[inline(never)]
+fn too_old(feature: &str) -> ExitCode {
+    output::say(&format!(
+        "sortie: this build needs a processor with {feature}; build it without the rustflags in .cargo/config.toml"
+    ));
+    ExitCode::from(2)
+}

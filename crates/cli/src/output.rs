@@ -1,0 +1,220 @@
+//! What goes to stdout: results, for people and for programs. Messages and progress go to stderr, elsewhere.
+
+use crate::duration;
+use crate::folder::{self, Spec};
+use crate::searches;
+use crate::source::Instance;
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+use sortie_core::{Position, Solution, StopReason};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+/// Prints a text and a line break. A reader that has gone away is an error that `main` takes for success.
+pub fn print(text: &str) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{}", text.trim_end_matches('\n'))?;
+    stdout.flush()?;
+    Ok(())
+}
+
+/// Prints a JSON object on one line.
+pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
+    print(&serde_json::to_string(value)?)
+}
+
+/// Says something to the user beside the result. Nobody listening is no reason to fail.
+pub fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A score: whole numbers whole, others to at most four decimals.
+pub fn score(score: f64) -> String {
+    if score == score.trunc() && score.abs() < 1e15 {
+        return format!("{}", score as i64);
+    }
+    let text = format!("{score:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// A score as JSON: whole numbers without a decimal point.
+pub fn number(score: f64) -> Value {
+    if score == score.trunc() && score.abs() < 1e15 { json!(score as i64) } else { json!(score) }
+}
+
+/// A count in groups of three: `1,234,567`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of seconds that is not longer than it is exact.
+pub fn rounded(seconds: f64) -> Value {
+    json!((seconds * 1e6).round() / 1e6)
+}
+
+/// How a run ended: what `--json` prints and `result.json` holds.
+pub struct Summary<'a> {
+    /// What was run.
+    pub spec: &'a Spec,
+    /// On what.
+    pub instance: &'a Instance,
+    /// Where it is kept.
+    pub folder: &'a Path,
+    /// The best solution.
+    pub best: &'a Solution,
+    /// Its position.
+    pub position: &'a Position,
+    /// Playouts of all streams and sessions.
+    pub playouts: u64,
+    /// Wall time of all sessions.
+    pub seconds: f64,
+    /// CPU time of all sessions.
+    pub cpu_seconds: f64,
+    /// Why the run ended.
+    pub reason: StopReason,
+}
+
+impl Summary<'_> {
+    /// The result as JSON. Facts of the domain stand beside the rest and never replace it.
+    pub fn to_json(&self) -> Map<String, Value> {
+        let spec = self.spec;
+        let Value::Object(mut map) = json!({
+            "domain": self.instance.domain(),
+            "instance": spec.instance,
+            "search": spec.search.name(),
+            "parameters": searches::parameters_of(&spec.search),
+            "seed": spec.seed,
+            "streams": spec.streams,
+            "threads": spec.threads,
+            "limits": spec.limits,
+            "score": number(self.best.score),
+            "best_known": self.instance.best_known().map(number),
+            "moves": self.best.moves,
+            "playouts": self.playouts,
+            "playouts_per_second": number((self.playouts as f64 / self.seconds.max(1e-9)).round()),
+            "seconds": rounded(self.seconds),
+            "cpu_seconds": rounded(self.cpu_seconds),
+            "reason": self.reason,
+            "folder": self.folder,
+            "record": self.folder.join(folder::RECORD),
+            "version": env!("CARGO_PKG_VERSION"),
+        }) else {
+            unreachable!("an object was written")
+        };
+        for &(key, value) in &self.position.facts {
+            map.entry(key).or_insert(number(value));
+        }
+        map
+    }
+}
+
+/// A result for people: the board, then what was found and how.
+pub fn human(result: &Map<String, Value>, position: &Position, folder: &Path) -> String {
+    let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or("?").to_string();
+    let real = |key: &str| result.get(key).and_then(Value::as_f64).unwrap_or(0.0);
+    let whole = |key: &str| result.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let mut out = format!("{}\n\n", position.text.trim_end());
+    let found = real("score");
+    let known = result.get("best_known").and_then(Value::as_f64);
+    let _ = writeln!(out, "instance  {}", text("instance"));
+    let _ = writeln!(out, "score     {}{}", score(found), compare(found, known));
+    for (key, value) in &position.facts {
+        let _ = writeln!(out, "{key:9} {}", score(*value));
+    }
+    let moves = result.get("moves").and_then(Value::as_array).map_or(0, Vec::len);
+    let _ = writeln!(out, "moves     {moves}");
+    let _ = writeln!(
+        out,
+        "playouts  {} in {} ({}/s, {} of CPU time)",
+        count(whole("playouts")),
+        duration::show(real("seconds")),
+        count(real("playouts_per_second") as u64),
+        duration::show(real("cpu_seconds")),
+    );
+    let _ = writeln!(out, "seed      {}, best of {}", whole("seed"), whole("streams"));
+    let _ = writeln!(out, "ended     {}", why(&text("reason")));
+    let _ = writeln!(out, "folder    {}", folder.display());
+    let _ = writeln!(out, "verify    {}", command("verify", folder));
+    if text("reason") == "asked" {
+        let _ = writeln!(out, "go on     {}", command("resume", folder));
+    }
+    out
+}
+
+/// A command on a folder that can be pasted, with the program as it was called.
+pub fn command(name: &str, folder: &Path) -> String {
+    let program = std::env::args().next().unwrap_or_else(|| "sortie".into());
+    format!("{} {name} {}", quoted(&program), quoted(&folder.to_string_lossy()))
+}
+
+fn quoted(word: &str) -> String {
+    let safe = |c: char| c.is_alphanumeric() || "/\\._-+:,=@%".contains(c);
+    if !word.is_empty() && word.chars().all(safe) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// How a score stands to the best known.
+fn compare(found: f64, known: Option<f64>) -> String {
+    let Some(known) = known else { return String::new() };
+    if found > known {
+        return format!("  (better than the best known, {}!)", score(known));
+    }
+    if found == known {
+        return "  (the best known)".into();
+    }
+    let gap = 100.0 * (known - found) / known.abs().max(1e-9);
+    format!("  (best known {}, gap {gap:.1} %)", score(known))
+}
+
+fn why(reason: &str) -> &str {
+    match reason {
+        "done" => "the search is done",
+        "playouts" => "the playouts are used up",
+        "time" => "the time is up",
+        "cpu-time" => "the CPU time is used up",
+        "target" => "the target is reached",
+        "patience" => "no improvement for too long",
+        "asked" => "interrupted",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!([3145.0, -1650.25, 0.1 + 0.2, -0.0].map(score), ["3145", "-1650.25", "0.3", "0"]);
+        assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(number(3.0).to_string(), "3");
+        assert_eq!(number(3.5).to_string(), "3.5");
+    }
+
+    #[test]
+    fn scores_are_compared_with_the_best_known() {
+        assert_eq!(compare(75.0, Some(100.0)), "  (best known 100, gap 25.0 %)");
+        assert_eq!(compare(-110.0, Some(-100.0)), "  (best known -100, gap 10.0 %)");
+        assert_eq!(compare(100.0, Some(100.0)), "  (the best known)");
+        assert!(compare(101.0, Some(100.0)).contains("better"));
+        assert_eq!(compare(1.0, None), "");
+    }
+
+    #[test]
+    fn commands_can_be_pasted() {
+        assert_eq!(quoted("runs/a-1"), "runs/a-1");
+        assert_eq!(quoted("my run's"), "'my run'\\''s'");
+    }
+}

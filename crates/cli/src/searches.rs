@@ -1,0 +1,125 @@
+//! The searches by name. Their parameters and defaults are those of the types in `sortie_core`: what is given on the
+//! command line is turned into such a type by serde, which also refuses what that search does not have.
+
+use crate::args::SearchArgs;
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value, json};
+use sortie_core::Search;
+
+/// Every search with one line about it, in the order of `sortie list`.
+pub const SEARCHES: [(&str, &str); 3] = [
+    ("nrpa", "nested rollout policy adaptation: learns a playout policy at every level (Rosin 2011)"),
+    ("nmcs", "nested Monte-Carlo search: each level tries every move with the level below (Cazenave 2009)"),
+    ("sample", "random playouts, the best of them kept"),
+];
+
+/// What a parameter means.
+pub const PARAMETERS: [(&str, &str); 5] = [
+    ("level", "levels of nesting, 1 to 8"),
+    ("iterations", "calls of the level below, per level"),
+    ("alpha", "the step of an adaptation"),
+    ("selective", "leave out moves the domain thinks poor"),
+    ("bias", "add the domain's bias to the weights"),
+];
+
+/// The search that the arguments ask for.
+pub fn build(args: &SearchArgs) -> Result<Search> {
+    let names = SEARCHES.map(|(name, _)| name);
+    if !names.contains(&args.name.as_str()) {
+        bail!("there is no search '{}': expected {}", args.name, names.join(", "));
+    }
+    let known = parameters(&args.name);
+    let given = serde_json::to_value(args).expect("arguments are plain data");
+    for key in given.as_object().expect("a struct").keys() {
+        if key != "name" && !known.contains_key(key) {
+            let known: Vec<String> = known.keys().map(|key| format!("--{key}")).collect();
+            bail!("the search {} has no --{key}: it has {}", args.name, known.join(", "));
+        }
+    }
+    if let Some(alpha) = args.alpha.filter(|alpha| !alpha.is_finite()) {
+        bail!("alpha {alpha}: expected a number"); // JSON has no word for it
+    }
+    let search: Search = serde_json::from_value(given).context("search")?;
+    search.check()?;
+    Ok(search)
+}
+
+/// The parameters of a search with their defaults.
+pub fn parameters(name: &str) -> Map<String, Value> {
+    let search: Search =
+        serde_json::from_value(json!({ "name": name })).expect("every parameter has a default");
+    parameters_of(&search)
+}
+
+/// The parameters of a search with their values.
+pub fn parameters_of(search: &Search) -> Map<String, Value> {
+    let Ok(Value::Object(mut map)) = serde_json::to_value(search) else { unreachable!("a search is a map") };
+    map.shift_remove("name");
+    map
+}
+
+/// One line: `nrpa level 3, iterations 100, alpha 1`; switches that are off are left out.
+pub fn describe(search: &Search) -> String {
+    let shown = parameters_of(search).into_iter().filter_map(|(key, value)| match value {
+        Value::Bool(false) => None,
+        Value::Bool(true) => Some(key),
+        Value::Number(n) => Some(format!("{key} {}", crate::output::score(n.as_f64()?))),
+        other => Some(format!("{key} {other}")),
+    });
+    let shown: Vec<String> = shown.collect();
+    format!("{} {}", search.name(), shown.join(", ")).trim_end().to_string()
+}
+
+/// The playouts of one whole search, where the parameters tell.
+pub fn playouts(search: &Search) -> Option<f64> {
+    match search {
+        Search::Nrpa(nrpa) => Some((nrpa.iterations as f64).powi(nrpa.level as i32)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(name: &str) -> SearchArgs {
+        SearchArgs {
+            name: name.into(),
+            level: None,
+            iterations: None,
+            alpha: None,
+            bias: None,
+            selective: None,
+        }
+    }
+
+    #[test]
+    fn every_listed_search_builds_with_its_defaults_and_its_parameters_are_explained() {
+        for (name, _) in SEARCHES {
+            let search = build(&args(name)).unwrap();
+            assert_eq!(search.name(), name);
+            for key in parameters_of(&search).keys() {
+                assert!(PARAMETERS.iter().any(|(known, _)| known == key), "{key} of {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_search_does_not_have_is_refused() {
+        let error = |args: &SearchArgs| build(args).unwrap_err().to_string();
+        assert!(error(&args("nrpq")).contains("nrpa, nmcs, sample"));
+        assert!(error(&SearchArgs { level: Some(2), ..args("sample") }).contains("no --level"));
+        assert!(error(&SearchArgs { alpha: Some(2.0), ..args("nmcs") }).contains("no --alpha"));
+        assert!(error(&SearchArgs { level: Some(0), ..args("nrpa") }).contains("1 to 8"));
+        assert!(error(&SearchArgs { alpha: Some(f64::NAN), ..args("nrpa") }).contains("alpha"));
+    }
+
+    #[test]
+    fn a_search_in_one_line() {
+        assert_eq!(
+            describe(&build(&args("nrpa")).unwrap()),
+            "nrpa level 3, iterations 100, alpha 1, selective"
+        );
+        assert_eq!(describe(&build(&args("sample")).unwrap()), "sample");
+    }
+}
