@@ -46,7 +46,7 @@ const COLOURS_MAX: usize = 8;
 /// The reward of an empty board.
 const CLEARED: f64 = 1000.0;
 /// Pairs of the tabu colour may be played after this many moves.
-const TABU_MOVES: u32 = 10;
+const TABU_MOVES: u16 = 10;
 
 /// A board and its scoring.
 pub struct SameGame<const LANE: usize, const W: usize> {
@@ -58,16 +58,24 @@ pub struct SameGame<const LANE: usize, const W: usize> {
 }
 
 /// A position.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct State<const LANE: usize, const W: usize> {
     /// `cells[c]` are the cells of colour c.
     cells: [Bits<LANE, W>; COLOURS_MAX],
+    /// Colours of the board: the rest of `cells` is empty.
+    colours: u8,
     /// Columns that are not empty; they are the leftmost ones.
-    columns: u32,
-    moves_played: u32,
+    columns: u8,
+    moves_played: u16,
     points: f64,
-    /// The playable groups in the order of their first cells. Derived from `cells`.
+    /// The first cells of the playable groups: the moves. Derived from `cells`, like all that follows.
+    firsts: Bits<LANE, W>,
+    /// `index[cell]` is where the group whose first cell this is stands in `groups`.
+    index: Vec<u16>,
     groups: Vec<Group<LANE, W>>,
+    /// Places in `groups` that are free, and, within a move, those of groups just found.
+    free: Vec<u16>,
+    fresh: Vec<u16>,
 }
 
 /// Two or more connected cells of one colour.
@@ -75,10 +83,30 @@ pub struct State<const LANE: usize, const W: usize> {
 struct Group<const LANE: usize, const W: usize> {
     cells: Bits<LANE, W>,
     code: u64,
-    /// The cell that names the group: its leftmost column, and there the lowest.
     first: u16,
     size: u16,
-    colour: u8,
+}
+
+/// By hand because a derived `clone_from` would allocate, once a playout.
+impl<const LANE: usize, const W: usize> Clone for State<LANE, W> {
+    fn clone(&self) -> Self {
+        State {
+            index: self.index.clone(),
+            groups: self.groups.clone(),
+            free: self.free.clone(),
+            fresh: Vec::new(),
+            ..*self
+        }
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        self.index.clone_from(&from.index);
+        self.groups.clone_from(&from.groups);
+        self.free.clone_from(&from.free);
+        (self.cells, self.firsts, self.colours, self.columns) =
+            (from.cells, from.firsts, from.colours, from.columns);
+        (self.moves_played, self.points) = (from.moves_played, from.points);
+    }
 }
 
 impl<const LANE: usize, const W: usize> PartialEq for State<LANE, W> {
@@ -109,8 +137,18 @@ impl<const LANE: usize, const W: usize> SameGame<LANE, W> {
         }
         let most = *counts.iter().max().expect("there are colours");
         let tabu = counts.iter().position(|&n| n == most).expect("the maximum is among them") as u8;
-        let mut start =
-            State { cells, columns: board.columns as u32, moves_played: 0, points: 0.0, groups: vec![] };
+        let mut start = State {
+            cells,
+            colours: counts.iter().rposition(|&n| n > 0).map_or(0, |last| last + 1) as u8,
+            columns: board.columns as u8,
+            moves_played: 0,
+            points: 0.0,
+            firsts: Bits::EMPTY,
+            index: vec![0; W * 64],
+            groups: Vec::new(),
+            free: Vec::new(),
+            fresh: Vec::new(),
+        };
         start.find_all_groups();
         SameGame { board, penalty, tabu, start }
     }
@@ -125,11 +163,11 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
     }
 
     fn moves(&self, state: &State<LANE, W>, out: &mut Vec<u16>) {
-        out.extend(state.groups.iter().map(|group| group.first));
+        state.firsts.for_each(|first| out.push(first as u16));
     }
 
     fn play(&self, state: &mut State<LANE, W>, mv: u16) {
-        let group = *state.group(mv);
+        let group = *state.group(mv as usize);
         state.remove(&group);
         state.moves_played += 1;
         let n = group.size as f64;
@@ -167,7 +205,7 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
         let (column, row) = board::parse_cell(word)?;
         let legal = column < self.board.columns && row < self.board.rows;
         let mv = legal.then_some((column * LANE + row) as u16)?;
-        state.find(mv).is_ok().then_some(mv)
+        state.firsts.contains(mv as usize).then_some(mv)
     }
 
     fn draw(&self, state: &State<LANE, W>) -> Option<Picture> {
@@ -203,7 +241,7 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
 
 impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
     fn score(&self, state: &State<LANE, W>) -> f64 {
-        if !self.penalty || !state.groups.is_empty() {
+        if !self.penalty || !state.firsts.is_empty() {
             return state.points;
         }
         let lost = |cells: &Bits<LANE, W>| match cells.count() {
@@ -214,34 +252,31 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
     }
 
     fn code(&self, state: &State<LANE, W>, mv: u16) -> u64 {
-        state.group(mv).code
+        state.group(mv as usize).code
     }
 
     /// The selective policy (Cazenave 2016): groups of the tabu colour are kept back, except pairs once more than ten
     /// moves are played, until the colour is one single group or nothing else is left.
     fn choices(&self, state: &State<LANE, W>, out: &mut Choices<u16>) {
-        let (mut tabu_groups, mut tabu_cells) = (0, 0);
-        for group in state.groups.iter().filter(|group| group.colour == self.tabu) {
-            tabu_groups += 1;
-            tabu_cells += group.size as u32;
+        let cells = &state.cells[self.tabu as usize];
+        let tabu = state.firsts.and(cells);
+        let mut offered = state.firsts.without(&tabu);
+        if state.moves_played > TABU_MOVES {
+            tabu.for_each(|first| {
+                if state.group(first).size == 2 {
+                    offered.insert(first);
+                }
+            });
         }
         // A lone cell is a group of its own here: it could still be joined to others.
-        let lone = state.cells[self.tabu as usize].count() - tabu_cells;
-        let pairs = state.moves_played > TABU_MOVES;
-        if tabu_groups > 0 && tabu_groups + lone != 1 {
-            for group in &state.groups {
-                if group.colour != self.tabu || (group.size == 2 && pairs) {
-                    out.moves.push(group.first);
-                    out.codes.push(group.code);
-                }
-            }
+        let lone = cells.without(&cells.neighbours());
+        if offered.is_empty() || tabu.count() + lone.count() == 1 {
+            offered = state.firsts;
         }
-        if out.moves.is_empty() {
-            for group in &state.groups {
-                out.moves.push(group.first);
-                out.codes.push(group.code);
-            }
-        }
+        offered.for_each(|first| {
+            out.moves.push(first as u16);
+            out.codes.push(state.group(first).code);
+        });
     }
 
     fn facts(&self, state: &State<LANE, W>) -> Vec<(&'static str, f64)> {
@@ -254,12 +289,10 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
 }
 
 impl<const LANE: usize, const W: usize> State<LANE, W> {
-    fn find(&self, first: u16) -> Result<usize, usize> {
-        self.groups.binary_search_by_key(&first, |group| group.first)
-    }
-
-    fn group(&self, first: u16) -> &Group<LANE, W> {
-        &self.groups[self.find(first).expect("a legal move names a group")]
+    /// The group with this first cell.
+    #[inline]
+    fn group(&self, first: usize) -> &Group<LANE, W> {
+        &self.groups[self.index[first] as usize]
     }
 
     fn colour_at(&self, cell: usize) -> Option<usize> {
@@ -268,30 +301,31 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
 
     /// Removes a group, lets the cells above it fall, closes empty columns and finds the groups of what moved.
     fn remove(&mut self, group: &Group<LANE, W>) {
-        // The cells from the lowest removed one up, in each column that loses any: where things were and where
-        // things are afterwards.
-        let mut disturbed = Bits::EMPTY;
+        // In each column that loses cells everything from the lowest of them up is disturbed. Cells beside it that
+        // are of the same group as a disturbed one may lose their connection.
+        let disturbed = group.cells.and_above();
+        let colours = self.colours as usize;
+        let mut seeds = disturbed;
+        for cells in &self.cells[..colours] {
+            seeds = seeds.or(&cells.and(&disturbed).neighbours().and(cells));
+        }
         let mut emptied = false;
-        for column in 0..self.columns as usize {
-            let gone = group.cells.lane(column);
-            if gone == 0 {
-                continue;
-            }
-            let above = u64::MAX >> 1 << gone.trailing_zeros() & (1u64 << (LANE - 1)).wrapping_sub(1);
-            disturbed.set_lane(column, above);
+        group.cells.for_each_lane(|word, shift, gone| {
+            let lane_mask = Bits::<LANE, W>::LANE_MASK << shift;
             let mut left = 0;
-            for cells in &mut self.cells {
-                let lane = pack(cells.lane(column), !gone);
-                cells.set_lane(column, lane);
+            for cells in &mut self.cells[..colours] {
+                let bits = &mut cells.0[word];
+                let lane = pack((*bits & lane_mask) >> shift, !gone);
+                *bits = *bits & !lane_mask | lane << shift;
                 left |= lane;
             }
             emptied |= left == 0;
-        }
+        });
         if emptied {
             self.close_columns();
             self.find_all_groups();
         } else {
-            self.find_groups_again(&disturbed);
+            self.find_groups_again(&disturbed, &seeds);
         }
     }
 
@@ -307,73 +341,69 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
     }
 
     fn find_all_groups(&mut self) {
+        self.firsts = Bits::EMPTY;
         self.groups.clear();
-        let everything = Bits([u64::MAX; W]);
-        self.find_groups_in(&everything);
-        self.groups.sort_unstable_by_key(|group| group.first);
+        self.free.clear();
+        self.find_groups_in(&Bits([u64::MAX; W]));
+        self.list_fresh();
     }
 
-    /// Brings `groups` up to date after the cells of `disturbed` changed.
-    fn find_groups_again(&mut self, disturbed: &Bits<LANE, W>) {
-        // A group that had disturbed cells may be in pieces: all of its cells are looked at again.
-        let mut seeds = *disturbed;
-        self.groups.retain(|group| {
-            let hit = group.cells.meets(disturbed);
-            if hit {
-                seeds = seeds.or(&group.cells);
+    /// Brings the groups up to date after `disturbed` changed. The cells of `seeds` (those and the ones that may have
+    /// lost their connection) are all that a new group can begin with.
+    fn find_groups_again(&mut self, disturbed: &Bits<LANE, W>, seeds: &Bits<LANE, W>) {
+        // A group with a disturbed cell is no more; one that touches what is found now is part of it.
+        let stale = self.find_groups_in(seeds).or(disturbed);
+        let mut gone = Bits::EMPTY;
+        self.firsts.for_each(|first| {
+            let index = self.index[first];
+            if self.groups[index as usize].cells.meets(&stale) {
+                gone.insert(first);
+                self.free.push(index);
             }
-            !hit
         });
-        let kept = self.groups.len();
-        let found = self.find_groups_in(&seeds);
-        // What was undisturbed and now touches disturbed cells of its colour is part of a group just found.
-        let mut i = 0;
-        let mut write = 0;
-        while i < kept {
-            if !self.groups[i].cells.meets(&found) {
-                self.groups[write] = self.groups[i];
-                write += 1;
-            }
-            i += 1;
-        }
-        self.groups.copy_within(kept.., write);
-        self.groups.truncate(self.groups.len() - (kept - write));
-        // Few new ones at the end of a sorted list: insertion.
-        for i in write..self.groups.len() {
-            let group = self.groups[i];
-            let mut j = i;
-            while j > 0 && self.groups[j - 1].first > group.first {
-                self.groups[j] = self.groups[j - 1];
-                j -= 1;
-            }
-            self.groups[j] = group;
-        }
+        self.firsts = self.firsts.without(&gone);
+        self.list_fresh();
     }
 
-    /// Appends the groups that have a cell in `seeds`; gives all cells of those groups.
+    /// Finds the groups that have a cell in `seeds` and puts them into `groups` and `fresh`; gives all their cells.
     fn find_groups_in(&mut self, seeds: &Bits<LANE, W>) -> Bits<LANE, W> {
         let mut found = Bits::EMPTY;
-        for (colour, cells) in self.cells.iter().enumerate() {
+        for colour in 0..self.colours as usize {
+            let cells = self.cells[colour];
             // Only cells with a neighbour of their colour belong to a group.
-            let mut left = cells.and(seeds);
-            if left.is_empty() {
-                continue;
-            }
-            left = left.and(&cells.neighbours());
+            let mut left = cells.and(seeds).and(&cells.neighbours());
             while let Some(cell) = left.first() {
-                let part = Bits::flood(cell, cells);
+                let part = Bits::flood(cell, &cells);
                 left = left.without(&part);
                 found = found.or(&part);
-                self.groups.push(Group {
+                let group = Group {
                     cells: part,
                     code: part.hash(mix(colour as u64)),
                     first: part.first().expect("it holds the seed") as u16,
                     size: part.count() as u16,
-                    colour: colour as u8,
-                });
+                };
+                match self.free.pop() {
+                    Some(index) => {
+                        self.groups[index as usize] = group;
+                        self.fresh.push(index);
+                    }
+                    None => {
+                        self.fresh.push(self.groups.len() as u16);
+                        self.groups.push(group);
+                    }
+                }
             }
         }
         found
+    }
+
+    /// Makes the groups just found moves. Not before the stale ones are gone: both may have the same first cell.
+    fn list_fresh(&mut self) {
+        for index in self.fresh.drain(..) {
+            let first = self.groups[index as usize].first as usize;
+            self.index[first] = index;
+            self.firsts.insert(first);
+        }
     }
 }
 

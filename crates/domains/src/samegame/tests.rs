@@ -86,8 +86,8 @@ fn agrees_with_the_plain_rules<const LANE: usize, const W: usize>(name: &str, se
         let mut moves = Vec::new();
         game.moves(&state, &mut moves);
         assert_eq!(moves, firsts, "board {name}\n{}", game.show(&state));
-        for (group, ours) in expected.iter().zip(&state.groups) {
-            assert_eq!(group.len(), ours.size as usize);
+        for (group, &first) in expected.iter().zip(&firsts) {
+            assert_eq!(group.len(), state.group(first as usize).size as usize);
         }
         if expected.is_empty() {
             break;
