@@ -96,7 +96,6 @@ pub fn playout<P: Problem>(
 ) {
     trace.clear();
     scratch.state.clone_from(&scratch.start);
-    let mut before = 0; // where the last step began in the trace
     loop {
         fill(problem, offer, &scratch.state, &mut scratch.choices);
         let choices = &scratch.choices;
@@ -104,8 +103,7 @@ pub fn playout<P: Problem>(
             break;
         }
         let start = trace.ids.len();
-        record(problem, offer, policy, before, &scratch.state, choices, trace);
-        before = start;
+        record(problem, offer, policy, &scratch.state, choices, trace);
 
         let weights = &mut scratch.weights;
         weights.clear();
@@ -134,13 +132,11 @@ pub fn retrace<P: Problem>(
 ) -> Option<Trace<P::Move>> {
     let mut trace = Trace::default();
     scratch.state.clone_from(&scratch.start);
-    let mut before = 0;
     for &i in indices {
         fill(problem, offer, &scratch.state, &mut scratch.choices);
         let mv = *scratch.choices.moves.get(i as usize)?;
         let start = trace.ids.len();
-        record(problem, offer, policy, before, &scratch.state, &scratch.choices, &mut trace);
-        before = start;
+        record(problem, offer, policy, &scratch.state, &scratch.choices, &mut trace);
         trace.chosen.push(start as u32 + i);
         trace.moves.push(mv);
         problem.play(&mut scratch.state, mv);
@@ -167,7 +163,6 @@ fn record<P: Problem>(
     problem: &P,
     offer: Offer,
     policy: &Policy,
-    before: usize,
     state: &P::State,
     choices: &Choices<P::Move>,
     trace: &mut Trace<P::Move>,
@@ -175,7 +170,7 @@ fn record<P: Problem>(
     if policy.is_dense() {
         trace.ids.extend(choices.codes.iter().map(|&code| code as u32));
     } else {
-        find_ids(policy, before, &choices.codes, trace);
+        trace.ids.extend(choices.codes.iter().map(|&code| policy.id(code)));
         trace.codes.extend_from_slice(&choices.codes);
     }
     if offer.bias {
@@ -184,32 +179,10 @@ fn record<P: Problem>(
     trace.ends.push(trace.ids.len() as u32);
 }
 
-/// How far ahead in the last step's codes a code is looked for.
-const REUSE_WINDOW: usize = 8;
-
-/// Appends the ids of `codes`. Most codes of a step stood in the step before (which begins at `before`), in the same
-/// order: those take their id from there, only the others are looked up.
-#[inline]
-fn find_ids<M>(policy: &Policy, before: usize, codes: &[u64], trace: &mut Trace<M>) {
-    let old_end = trace.ids.len();
-    let mut old = before;
-    for &code in codes {
-        let window = &trace.codes[old..old_end.min(old + REUSE_WINDOW)];
-        let id = match window.iter().position(|&c| c == code) {
-            Some(skipped) => {
-                old += skipped + 1;
-                trace.ids[old - 1]
-            }
-            None => policy.id(code),
-        };
-        trace.ids.push(id);
-    }
-}
-
 /// An index drawn with probability proportional to its weight.
 #[inline]
 fn draw(weights: &[f64], rng: &mut Rng) -> usize {
-    let mut left = rng.unit() * sum(weights.iter().copied());
+    let mut left = rng.unit() * sum(weights);
     for (i, &weight) in weights.iter().enumerate() {
         left -= weight;
         if left < 0.0 {

@@ -38,6 +38,7 @@ pub struct Policy {
     deltas: Vec<f64>,
     #[serde(skip)]
     touched: Vec<u32>,
+    /// Scratch: the weights of a step, then the factors of the changes.
     #[serde(skip)]
     factors: Vec<f64>,
 }
@@ -138,31 +139,24 @@ impl Policy {
     /// The change of one step, added to the deltas.
     #[inline]
     fn add_step(&mut self, ids: &[u32], factors: Option<&[f64]>, chosen: u32, alpha: f64) {
-        let (weights, deltas) = (&self.weights[..], &mut self.deltas[..]);
-        // One touch a code on offer, at most: the list never grows inside the loop.
+        let step = &mut self.factors;
+        step.clear();
+        step.extend(ids.iter().map(|&id| self.weights[id as usize]));
+        if let Some(factors) = factors {
+            step.iter_mut().zip(factors).for_each(|(weight, factor)| *weight *= factor);
+        }
+        let scale = alpha / sum(step);
+        // At most one touch a code on offer; the list is cut to those that were new.
         let mut n = self.touched.len();
         self.touched.resize(n + ids.len(), 0);
-        let mut touch = |id: u32, delta: &mut f64, change: f64| {
+        for (&id, &weight) in ids.iter().zip(&*step) {
+            let delta = &mut self.deltas[id as usize];
             self.touched[n] = id;
             n += usize::from(*delta == 0.0);
-            *delta -= change;
-        };
-        match factors {
-            None => {
-                let scale = alpha / sum(ids.iter().map(|&id| weights[id as usize]));
-                for &id in ids {
-                    touch(id, &mut deltas[id as usize], weights[id as usize] * scale);
-                }
-            }
-            Some(factors) => {
-                let scale = alpha / sum(ids.iter().zip(factors).map(|(&id, f)| weights[id as usize] * f));
-                for (&id, f) in ids.iter().zip(factors) {
-                    touch(id, &mut deltas[id as usize], weights[id as usize] * f * scale);
-                }
-            }
+            *delta -= weight * scale;
         }
-        deltas[chosen as usize] += alpha;
         self.touched.truncate(n);
+        self.deltas[chosen as usize] += alpha;
     }
 
     /// Multiplies the changed weights by the exponentials of their deltas, and logs what they were.
@@ -249,12 +243,16 @@ impl Policy {
 
 /// The sum, in four interleaved parts: four times the speed of one chain of additions, and always the same order.
 #[inline]
-pub(crate) fn sum(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+pub(crate) fn sum(values: &[f64]) -> f64 {
     let mut parts = [0.0; 4];
-    for (i, value) in values.enumerate() {
-        parts[i & 3] += value;
+    let fours = values.chunks_exact(4);
+    let rest: f64 = fours.remainder().iter().sum();
+    for four in fours {
+        for (part, value) in parts.iter_mut().zip(four) {
+            *part += value;
+        }
     }
-    (parts[0] + parts[1]) + (parts[2] + parts[3])
+    (parts[0] + parts[1]) + (parts[2] + parts[3]) + rest
 }
 
 /// exp(x) to a few units in the last place for |x| <= 700, in plain arithmetic: it vectorises, and unlike the

@@ -3,6 +3,7 @@
 
 mod instance;
 mod registry;
+mod samegame;
 mod toy;
 
 pub use instance::{Entry, OpenError, Opened, Options, Request};

@@ -1,12 +1,13 @@
 //! The table that names the domains. Adding a domain is one file and one line here.
 
 use crate::instance::{Entry, OpenError, Opened, Request, split_options};
-use crate::toy;
+use crate::{samegame, toy};
 
 /// Every domain, in the order of `sortie list`.
-pub static DOMAINS: &[Entry] = &[
-    toy::LEFTMOVE, //
-    toy::NIM,
+pub static DOMAINS: &[&Entry] = &[
+    &samegame::ENTRY, //
+    &toy::LEFTMOVE,
+    &toy::NIM,
 ];
 
 /// Opens `domain/name[:options]`. `read` reads a whole text file and is only called for names that are not built in.

@@ -5,7 +5,7 @@ use sortie_core::Boxed;
 use sortie_core::toy::{LeftMove, Nim};
 
 /// LeftMove: the row of the table of domains.
-pub const LEFTMOVE: Entry = Entry {
+pub static LEFTMOVE: Entry = Entry {
     name: "leftmove",
     about: "toy: so many times left or right; the score is the number of lefts",
     names: "the number of moves, 1 to 100000",
@@ -15,7 +15,7 @@ pub const LEFTMOVE: Entry = Entry {
 };
 
 /// Nim: the row of the table of domains.
-pub const NIM: Entry = Entry {
+pub static NIM: Entry = Entry {
     name: "nim",
     about: "toy game: take one to three from a heap; who takes the last wins",
     names: "the size of the heap, 1 to 1000000",

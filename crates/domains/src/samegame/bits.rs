@@ -1,0 +1,218 @@
+//! Sets of cells as bits: a lane of `LANE` bits per column, bit 0 the bottom row, the top bit always clear so that no
+//! shift by one carries into the next column.
+//!
+//! `Bits<16, 4>` is one 256-bit register and holds every board up to 16 columns by 15 rows; `Bits<64, 64>` the rest.
+
+/// A set of cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Bits<const LANE: usize, const W: usize>(pub [u64; W]);
+
+impl<const LANE: usize, const W: usize> Bits<LANE, W> {
+    pub const EMPTY: Self = Bits([0; W]);
+    const PER_WORD: usize = 64 / LANE;
+    pub const LANE_MASK: u64 = if LANE == 64 { u64::MAX } else { (1 << LANE) - 1 };
+
+    /// The most columns and rows a board may have.
+    pub const COLUMNS_MAX: usize = W * Self::PER_WORD;
+    pub const ROWS_MAX: usize = LANE - 1;
+
+    #[inline]
+    pub fn insert(&mut self, cell: usize) {
+        self.0[cell / 64] |= 1 << (cell % 64);
+    }
+
+    #[inline]
+    pub fn contains(&self, cell: usize) -> bool {
+        self.0[cell / 64] >> (cell % 64) & 1 == 1
+    }
+
+    /// The rows of a column, bit 0 the bottom.
+    #[inline]
+    pub fn lane(&self, column: usize) -> u64 {
+        self.0[column / Self::PER_WORD] >> (column % Self::PER_WORD * LANE) & Self::LANE_MASK
+    }
+
+    /// Calls `f` with every cell, in order.
+    #[inline]
+    pub fn for_each(&self, mut f: impl FnMut(usize)) {
+        for (word, &bits) in self.0.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                f(word * 64 + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
+        }
+    }
+
+    /// Calls `f(word, shift, rows)` for every column that has cells: its rows are the bits of the word from `shift` on.
+    #[inline]
+    pub fn for_each_lane(&self, mut f: impl FnMut(usize, usize, u64)) {
+        for (word, &bits) in self.0.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                let shift = bits.trailing_zeros() as usize / LANE * LANE;
+                f(word, shift, bits >> shift & Self::LANE_MASK);
+                bits &= !(Self::LANE_MASK << shift);
+            }
+        }
+    }
+
+    /// The set and everything above it, column by column.
+    #[inline]
+    pub fn and_above(&self) -> Self {
+        let mut all = Self::EMPTY;
+        let rows = Self::LANE_MASK >> 1;
+        self.for_each_lane(|word, shift, lane| {
+            all.0[word] |= (rows & !(lane & lane.wrapping_neg()).wrapping_sub(1)) << shift
+        });
+        all
+    }
+
+    #[inline]
+    fn set_lane(&mut self, column: usize, rows: u64) {
+        let shift = column % Self::PER_WORD * LANE;
+        let word = &mut self.0[column / Self::PER_WORD];
+        *word = *word & !(Self::LANE_MASK << shift) | rows << shift;
+    }
+
+    /// Takes a column out; the columns to its right move left.
+    pub fn close_lane(&mut self, column: usize) {
+        for c in column..Self::COLUMNS_MAX - 1 {
+            self.set_lane(c, self.lane(c + 1));
+        }
+        self.set_lane(Self::COLUMNS_MAX - 1, 0);
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().fold(0, |a, w| a | w) == 0
+    }
+
+    #[inline]
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|w| w.count_ones()).sum()
+    }
+
+    /// The first cell, column by column; `None` in an empty set.
+    #[inline]
+    pub fn first(&self) -> Option<usize> {
+        let word = self.0.iter().position(|&w| w != 0)?;
+        Some(word * 64 + self.0[word].trailing_zeros() as usize)
+    }
+
+    #[inline]
+    pub fn and(&self, other: &Self) -> Self {
+        Bits(std::array::from_fn(|i| self.0[i] & other.0[i]))
+    }
+
+    #[inline]
+    pub fn or(&self, other: &Self) -> Self {
+        Bits(std::array::from_fn(|i| self.0[i] | other.0[i]))
+    }
+
+    #[inline]
+    pub fn without(&self, other: &Self) -> Self {
+        Bits(std::array::from_fn(|i| self.0[i] & !other.0[i]))
+    }
+
+    #[inline]
+    pub fn meets(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).fold(0, |a, (x, y)| a | x & y) != 0
+    }
+
+    /// The cells next to the set in the four directions (some of them may lie in the clear top row).
+    #[inline]
+    pub fn neighbours(&self) -> Self {
+        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+        if LANE == 16 && W == 4 {
+            return self.neighbours_avx2();
+        }
+        let x = &self.0;
+        Bits(std::array::from_fn(|i| {
+            let left = if i > 0 { x[i - 1] } else { 0 };
+            let right = if i + 1 < W { x[i + 1] } else { 0 };
+            let across = if LANE == 64 {
+                left | right
+            } else {
+                x[i] << LANE | left >> (64 - LANE) | x[i] >> LANE | right << (64 - LANE)
+            };
+            x[i] << 1 | x[i] >> 1 | across
+        }))
+    }
+
+    /// The same in one register: left to itself the compiler goes back and forth between vector and scalar code,
+    /// at four times the cost.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    #[inline]
+    fn neighbours_avx2(&self) -> Self {
+        use std::arch::x86_64::*;
+        let mut out = [0; W];
+        // SAFETY: called for W = 4 only, so both arrays are 32 bytes; AVX2 is enabled for the whole build.
+        unsafe {
+            let x = _mm256_loadu_si256(self.0.as_ptr().cast());
+            let vertical = _mm256_or_si256(_mm256_slli_epi64::<1>(x), _mm256_srli_epi64::<1>(x));
+            // The halves [0, low] and [high, 0]: what `alignr` takes the lane beyond each half's end from.
+            let below = _mm256_permute2x128_si256::<0x08>(x, x);
+            let above = _mm256_permute2x128_si256::<0x81>(x, x);
+            let right = _mm256_alignr_epi8::<14>(x, below);
+            let left = _mm256_alignr_epi8::<2>(above, x);
+            let all = _mm256_or_si256(vertical, _mm256_or_si256(right, left));
+            _mm256_storeu_si256(out.as_mut_ptr().cast(), all);
+        }
+        Bits(out)
+    }
+
+    /// The connected part of `within` that contains `cell`.
+    #[inline]
+    pub fn flood(cell: usize, within: &Self) -> Self {
+        let mut part = Self::EMPTY;
+        part.insert(cell);
+        // Most groups are complete after three steps: a test after each would cost more than the steps.
+        for _ in 0..3 {
+            part = part.neighbours().or(&part).and(within);
+        }
+        loop {
+            let grown = part.neighbours().or(&part).and(within);
+            if grown == part {
+                return part;
+            }
+            part = grown;
+        }
+    }
+
+    /// A hash of the set. Wide multiplications mix all bits of two words at a time.
+    #[inline]
+    pub fn hash(&self, seed: u64) -> u64 {
+        const KEYS: [u64; 4] =
+            [0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db, 0x8ebc_6af0_9c88_c6e3, 0x5899_65cc_7537_4cc3];
+        let mut hash = seed;
+        for (i, pair) in self.0.chunks(2).enumerate() {
+            let (a, b) = (pair[0], pair.get(1).copied().unwrap_or(0));
+            let wide = (a ^ KEYS[2 * (i & 1)] ^ seed) as u128 * (b ^ KEYS[2 * (i & 1) + 1]) as u128;
+            hash = hash.rotate_left(23) ^ (wide as u64) ^ (wide >> 64) as u64;
+        }
+        hash
+    }
+}
+
+/// The bits of `lane` that `keep` selects, packed to the bottom.
+#[inline]
+pub fn pack(lane: u64, keep: u64) -> u64 {
+    #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
+    // SAFETY: the target feature that the intrinsic needs is enabled for the whole build.
+    unsafe {
+        std::arch::x86_64::_pext_u64(lane, keep)
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "bmi2")))]
+    {
+        let (mut lane, mut gone) = (lane, !keep);
+        // Close the gaps from the top: those below do not move yet.
+        while gone != 0 {
+            let top = 63 - gone.leading_zeros();
+            let below = (1u64 << top) - 1;
+            lane = lane & below | lane >> 1 & !below;
+            gone &= below;
+        }
+        lane
+    }
+}

@@ -1,0 +1,411 @@
+//! SameGame: remove groups of two or more equal neighbours; what is above falls, empty columns close to the left.
+//! A group of n scores (n - 2)^2, a cleared board 1,000 more. Rules, scoring and the selective policy follow
+//! Cazenave's programs; the `penalty` scoring is that of Schadd et al. (SP-MCTS) and subtracts (r - 2)^2 for the r
+//! cells left of each colour.
+//!
+//! The state keeps its groups. A move disturbs the cells above what it removes; only groups that lose, gain or touch
+//! disturbed cells are found again, by flooding bit boards.
+
+mod bits;
+mod board;
+
+use crate::instance::{Entry, OpenError, Opened, Request};
+use bits::{Bits, pack};
+use board::Board;
+use sortie_core::picture::{PALETTE, Picture, Shape};
+use sortie_core::{Choices, Domain, Problem, mix};
+use std::fmt::Write;
+use std::hash::{Hash, Hasher};
+
+/// The row of the table of domains.
+pub static ENTRY: Entry = Entry {
+    name: "samegame",
+    about: "remove groups of equal colour from a falling board",
+    names: board::NAMES,
+    options: &[("score", "papers (default), or penalty: minus (r-2)^2 for the r cells left of each colour")],
+    examples: &["samegame/1", "samegame/20:score=penalty", "samegame/10x12x4-7"],
+    open,
+};
+
+fn open(request: &Request) -> Result<Opened, OpenError> {
+    let mut options = request.options.clone();
+    let penalty = options.choice("score", &["papers", "penalty"])? == 1;
+    options.finish(ENTRY.options)?;
+    let board = board::open(request)?;
+    Ok(Opened::Problem(if board.columns <= Small::COLUMNS_MAX && board.rows <= Small::ROWS_MAX {
+        Box::new(SameGame::<16, 4>::new(board, penalty))
+    } else {
+        Box::new(SameGame::<64, 64>::new(board, penalty))
+    }))
+}
+
+type Small = Bits<16, 4>;
+
+/// The most colours a board may have.
+const COLOURS_MAX: usize = 8;
+/// The reward of an empty board.
+const CLEARED: f64 = 1000.0;
+/// Pairs of the tabu colour may be played after this many moves.
+const TABU_MOVES: u16 = 10;
+
+/// A board and its scoring.
+pub struct SameGame<const LANE: usize, const W: usize> {
+    board: Board,
+    penalty: bool,
+    /// The most frequent colour at the start (the lowest of equals): the selective policy saves it for last.
+    tabu: u8,
+    start: State<LANE, W>,
+}
+
+/// A position.
+#[derive(Debug)]
+pub struct State<const LANE: usize, const W: usize> {
+    /// `cells[c]` are the cells of colour c.
+    cells: [Bits<LANE, W>; COLOURS_MAX],
+    /// Colours of the board: the rest of `cells` is empty.
+    colours: u8,
+    /// Columns that are not empty; they are the leftmost ones.
+    columns: u8,
+    moves_played: u16,
+    points: f64,
+    /// The first cells of the playable groups: the moves. Derived from `cells`, like all that follows.
+    firsts: Bits<LANE, W>,
+    /// `index[cell]` is where the group whose first cell this is stands in `groups`.
+    index: Vec<u16>,
+    groups: Vec<Group<LANE, W>>,
+    /// Places in `groups` that are free, and, within a move, those of groups just found.
+    free: Vec<u16>,
+    fresh: Vec<u16>,
+}
+
+/// Two or more connected cells of one colour.
+#[derive(Debug, Clone, Copy)]
+struct Group<const LANE: usize, const W: usize> {
+    cells: Bits<LANE, W>,
+    code: u64,
+    first: u16,
+    size: u16,
+}
+
+/// By hand because a derived `clone_from` would allocate, once a playout.
+impl<const LANE: usize, const W: usize> Clone for State<LANE, W> {
+    fn clone(&self) -> Self {
+        State {
+            index: self.index.clone(),
+            groups: self.groups.clone(),
+            free: self.free.clone(),
+            fresh: Vec::new(),
+            ..*self
+        }
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        self.index.clone_from(&from.index);
+        self.groups.clone_from(&from.groups);
+        self.free.clone_from(&from.free);
+        (self.cells, self.firsts, self.colours, self.columns) =
+            (from.cells, from.firsts, from.colours, from.columns);
+        (self.moves_played, self.points) = (from.moves_played, from.points);
+    }
+}
+
+impl<const LANE: usize, const W: usize> PartialEq for State<LANE, W> {
+    fn eq(&self, other: &Self) -> bool {
+        self.moves_played == other.moves_played && self.points == other.points && self.cells == other.cells
+    }
+}
+
+impl<const LANE: usize, const W: usize> Eq for State<LANE, W> {}
+
+impl<const LANE: usize, const W: usize> Hash for State<LANE, W> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.moves_played.hash(hasher);
+        self.cells.hash(hasher);
+    }
+}
+
+impl<const LANE: usize, const W: usize> SameGame<LANE, W> {
+    fn new(board: Board, penalty: bool) -> Self {
+        let mut cells = [Bits::EMPTY; COLOURS_MAX];
+        let mut counts = [0; COLOURS_MAX];
+        for column in 0..board.columns {
+            for row in 0..board.rows {
+                let colour = board.colour(column, row) as usize;
+                cells[colour].insert(column * LANE + row);
+                counts[colour] += 1;
+            }
+        }
+        let most = *counts.iter().max().expect("there are colours");
+        let tabu = counts.iter().position(|&n| n == most).expect("the maximum is among them") as u8;
+        let mut start = State {
+            cells,
+            colours: counts.iter().rposition(|&n| n > 0).map_or(0, |last| last + 1) as u8,
+            columns: board.columns as u8,
+            moves_played: 0,
+            points: 0.0,
+            firsts: Bits::EMPTY,
+            index: vec![0; W * 64],
+            groups: Vec::new(),
+            free: Vec::new(),
+            fresh: Vec::new(),
+        };
+        start.find_all_groups();
+        SameGame { board, penalty, tabu, start }
+    }
+}
+
+impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
+    type State = State<LANE, W>;
+    type Move = u16; // the first cell of a group
+
+    fn initial(&self) -> State<LANE, W> {
+        self.start.clone()
+    }
+
+    fn moves(&self, state: &State<LANE, W>, out: &mut Vec<u16>) {
+        state.firsts.for_each(|first| out.push(first as u16));
+    }
+
+    fn play(&self, state: &mut State<LANE, W>, mv: u16) {
+        let group = *state.group(mv as usize);
+        state.remove(&group);
+        state.moves_played += 1;
+        let n = group.size as f64;
+        state.points += (n - 2.0) * (n - 2.0);
+        if state.columns == 0 {
+            state.points += CLEARED;
+        }
+    }
+
+    fn show(&self, state: &State<LANE, W>) -> String {
+        let mut text = String::new();
+        for row in (0..self.board.rows).rev() {
+            let _ = write!(text, "{:>3} ", row + 1);
+            for column in 0..self.board.columns {
+                match state.colour_at(column * LANE + row) {
+                    Some(colour) => text.push((b'0' + colour as u8) as char),
+                    None => text.push('.'),
+                }
+            }
+            text.push('\n');
+        }
+        text.push_str("    ");
+        for column in 0..self.board.columns {
+            text.push((b'a' + (column % 26) as u8) as char);
+        }
+        let _ = write!(text, "\n{} points after {} moves", self.score(state), state.moves_played);
+        text
+    }
+
+    fn show_move(&self, _: &State<LANE, W>, mv: u16) -> String {
+        board::cell_name(mv as usize / LANE, mv as usize % LANE)
+    }
+
+    fn parse_move(&self, state: &State<LANE, W>, word: &str) -> Option<u16> {
+        let (column, row) = board::parse_cell(word)?;
+        let legal = column < self.board.columns && row < self.board.rows;
+        let mv = legal.then_some((column * LANE + row) as u16)?;
+        state.firsts.contains(mv as usize).then_some(mv)
+    }
+
+    fn draw(&self, state: &State<LANE, W>) -> Option<Picture> {
+        const SIDE: f64 = 32.0;
+        let (columns, rows) = (self.board.columns, self.board.rows);
+        let (width, height) = ((columns as f64 + 1.0) * SIDE, (rows as f64 + 1.0) * SIDE);
+        let title = format!("SameGame: {} points after {} moves", self.score(state), state.moves_played);
+        let mut picture = Picture::new(width, height, title);
+        for column in 0..columns {
+            for row in 0..rows {
+                let (x, y) = ((column as f64 + 0.5) * SIDE, (rows - row) as f64 * SIDE - 0.5 * SIDE);
+                match state.colour_at(column * LANE + row) {
+                    Some(colour) => picture.shapes.push(Shape::Rect {
+                        x: x + 1.0,
+                        y: y + 1.0,
+                        w: SIDE - 2.0,
+                        h: SIDE - 2.0,
+                        round: 5.0,
+                        fill: PALETTE[colour],
+                    }),
+                    None => picture.shapes.push(Shape::Circle {
+                        x: x + SIDE / 2.0,
+                        y: y + SIDE / 2.0,
+                        r: 1.5,
+                        fill: sortie_core::picture::FAINT,
+                    }),
+                }
+            }
+        }
+        Some(picture)
+    }
+}
+
+impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
+    fn score(&self, state: &State<LANE, W>) -> f64 {
+        if !self.penalty || !state.firsts.is_empty() {
+            return state.points;
+        }
+        let lost = |cells: &Bits<LANE, W>| match cells.count() {
+            0 => 0.0,
+            left => (left as f64 - 2.0) * (left as f64 - 2.0),
+        };
+        state.points - state.cells.iter().map(lost).sum::<f64>()
+    }
+
+    fn code(&self, state: &State<LANE, W>, mv: u16) -> u64 {
+        state.group(mv as usize).code
+    }
+
+    /// The selective policy (Cazenave 2016): groups of the tabu colour are kept back, except pairs once more than ten
+    /// moves are played, until the colour is one single group or nothing else is left.
+    fn choices(&self, state: &State<LANE, W>, out: &mut Choices<u16>) {
+        let cells = &state.cells[self.tabu as usize];
+        let tabu = state.firsts.and(cells);
+        let mut offered = state.firsts.without(&tabu);
+        if state.moves_played > TABU_MOVES {
+            tabu.for_each(|first| {
+                if state.group(first).size == 2 {
+                    offered.insert(first);
+                }
+            });
+        }
+        // A lone cell is a group of its own here: it could still be joined to others.
+        let lone = cells.without(&cells.neighbours());
+        if offered.is_empty() || tabu.count() + lone.count() == 1 {
+            offered = state.firsts;
+        }
+        offered.for_each(|first| {
+            out.moves.push(first as u16);
+            out.codes.push(state.group(first).code);
+        });
+    }
+
+    fn facts(&self, state: &State<LANE, W>) -> Vec<(&'static str, f64)> {
+        vec![("cells_left", state.cells.iter().map(|cells| cells.count()).sum::<u32>() as f64)]
+    }
+
+    fn best_known(&self) -> Option<f64> {
+        if self.penalty { None } else { self.board.best_known }
+    }
+}
+
+impl<const LANE: usize, const W: usize> State<LANE, W> {
+    /// The group with this first cell.
+    #[inline]
+    fn group(&self, first: usize) -> &Group<LANE, W> {
+        &self.groups[self.index[first] as usize]
+    }
+
+    fn colour_at(&self, cell: usize) -> Option<usize> {
+        self.cells.iter().position(|cells| cells.contains(cell))
+    }
+
+    /// Removes a group, lets the cells above it fall, closes empty columns and finds the groups of what moved.
+    fn remove(&mut self, group: &Group<LANE, W>) {
+        // In each column that loses cells everything from the lowest of them up is disturbed. Cells beside it that
+        // are of the same group as a disturbed one may lose their connection.
+        let disturbed = group.cells.and_above();
+        let colours = self.colours as usize;
+        let mut seeds = disturbed;
+        for cells in &self.cells[..colours] {
+            seeds = seeds.or(&cells.and(&disturbed).neighbours().and(cells));
+        }
+        let mut emptied = false;
+        group.cells.for_each_lane(|word, shift, gone| {
+            let lane_mask = Bits::<LANE, W>::LANE_MASK << shift;
+            let mut left = 0;
+            for cells in &mut self.cells[..colours] {
+                let bits = &mut cells.0[word];
+                let lane = pack((*bits & lane_mask) >> shift, !gone);
+                *bits = *bits & !lane_mask | lane << shift;
+                left |= lane;
+            }
+            emptied |= left == 0;
+        });
+        if emptied {
+            self.close_columns();
+            self.find_all_groups();
+        } else {
+            self.find_groups_again(&disturbed, &seeds);
+        }
+    }
+
+    fn close_columns(&mut self) {
+        for column in (0..self.columns as usize).rev() {
+            if self.cells.iter().all(|cells| cells.lane(column) == 0) {
+                for cells in &mut self.cells {
+                    cells.close_lane(column);
+                }
+                self.columns -= 1;
+            }
+        }
+    }
+
+    fn find_all_groups(&mut self) {
+        self.firsts = Bits::EMPTY;
+        self.groups.clear();
+        self.free.clear();
+        self.find_groups_in(&Bits([u64::MAX; W]));
+        self.list_fresh();
+    }
+
+    /// Brings the groups up to date after `disturbed` changed. The cells of `seeds` (those and the ones that may have
+    /// lost their connection) are all that a new group can begin with.
+    fn find_groups_again(&mut self, disturbed: &Bits<LANE, W>, seeds: &Bits<LANE, W>) {
+        // A group with a disturbed cell is no more; one that touches what is found now is part of it.
+        let stale = self.find_groups_in(seeds).or(disturbed);
+        let mut gone = Bits::EMPTY;
+        self.firsts.for_each(|first| {
+            let index = self.index[first];
+            if self.groups[index as usize].cells.meets(&stale) {
+                gone.insert(first);
+                self.free.push(index);
+            }
+        });
+        self.firsts = self.firsts.without(&gone);
+        self.list_fresh();
+    }
+
+    /// Finds the groups that have a cell in `seeds` and puts them into `groups` and `fresh`; gives all their cells.
+    fn find_groups_in(&mut self, seeds: &Bits<LANE, W>) -> Bits<LANE, W> {
+        let mut found = Bits::EMPTY;
+        for colour in 0..self.colours as usize {
+            let cells = self.cells[colour];
+            // Only cells with a neighbour of their colour belong to a group.
+            let mut left = cells.and(seeds).and(&cells.neighbours());
+            while let Some(cell) = left.first() {
+                let part = Bits::flood(cell, &cells);
+                left = left.without(&part);
+                found = found.or(&part);
+                let group = Group {
+                    cells: part,
+                    code: part.hash(mix(colour as u64)),
+                    first: part.first().expect("it holds the seed") as u16,
+                    size: part.count() as u16,
+                };
+                match self.free.pop() {
+                    Some(index) => {
+                        self.groups[index as usize] = group;
+                        self.fresh.push(index);
+                    }
+                    None => {
+                        self.fresh.push(self.groups.len() as u16);
+                        self.groups.push(group);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Makes the groups just found moves. Not before the stale ones are gone: both may have the same first cell.
+    fn list_fresh(&mut self) {
+        for index in self.fresh.drain(..) {
+            let first = self.groups[index as usize].first as usize;
+            self.index[first] = index;
+            self.firsts.insert(first);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
