@@ -60,6 +60,7 @@ its search until the limit; with --level and no limit it is one whole search; wi
 The same seed, search, --best-of and playout limit give the same moves, whatever the number of threads.
 Ctrl-C ends the run with the best so far; `sortie resume` goes on with it.
 Exit codes: 0 done, 1 the --target was not reached, 2 misuse.")]
+#[command(allow_negative_numbers = true)] // so that -1 is refused as a value, and not as an option
 pub struct Solve {
     /// What to solve: domain/name or domain/path/to/file (see `sortie list`)
     pub instance: String,
@@ -102,7 +103,7 @@ pub struct SearchArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<u32>,
     /// The step of an adaptation (nrpa: 1)
-    #[arg(long, value_name = "A", allow_negative_numbers = true)]
+    #[arg(long, value_name = "A")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// Add the domain's bias to the weights (nrpa)
@@ -122,13 +123,13 @@ pub struct LimitArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=i64::MAX as u64))]
     pub playouts: Option<u64>,
     /// End after so much time: 500ms, 20s, 4m, 1h30m
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true)]
     pub time: Option<f64>,
     /// End after so much CPU time of all threads
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true)]
     pub cpu_time: Option<f64>,
     /// End when the score is at least this
-    #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SCORE")]
     pub target: Option<f64>,
     /// End after so many playouts of a stream without an improvement
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=i64::MAX as u64))]
@@ -152,11 +153,12 @@ pub struct ReportArgs {
 Examples:
   sortie resume runs/hunt             go on where it was stopped or killed
   sortie resume runs/hunt --time 1h   another hour, even if the run has ended")]
+#[command(allow_negative_numbers = true)]
 pub struct Resume {
     /// The run folder
     pub folder: PathBuf,
     /// Go on for so much more time, even if the run has ended: 20s, 4m, 1h
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true)]
     pub time: Option<f64>,
     /// Threads [default: as before]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -186,6 +188,7 @@ pub struct Verify {
 /// `sortie replay`.
 #[derive(Debug, Args)]
 #[command(after_help = "Keys: space or right = next, left = back, p = pause or go on, q = quit.")]
+#[command(allow_negative_numbers = true)]
 pub struct Replay {
     /// A record, or a run folder
     #[arg(value_name = "FILE|DIR")]
@@ -208,6 +211,7 @@ Examples:
   sortie show samegame/1
   sortie show runs/hunt --png best.png --scale 2
   sortie show leftmove/60 --moves \"left left right\"")]
+#[command(allow_negative_numbers = true)]
 pub struct Show {
     /// An instance, a record or a run folder
     #[arg(value_name = "INSTANCE|FILE|DIR")]
@@ -241,6 +245,7 @@ pub enum Bench {
 #[command(after_help = "\
 Example:
   sortie bench playouts samegame/1 --search nrpa --level 2 --iterations 100 --seconds 10 --json")]
+#[command(allow_negative_numbers = true)]
 pub struct BenchPlayouts {
     /// What to run on: domain/name or domain/path/to/file
     pub instance: String,

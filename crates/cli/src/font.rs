@@ -5,6 +5,8 @@
 
 /// The width of a stroke, as a part of the size.
 pub const WEIGHT: f64 = 0.085;
+/// The same for a dot.
+pub const DOT: f64 = 0.13;
 /// One step of the grid, as a part of the size: capitals are 0.72 high, a character takes 0.57.
 const STEP_X: f64 = 0.095;
 const STEP_Y: f64 = 0.12;

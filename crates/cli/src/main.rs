@@ -80,7 +80,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let lines: Vec<&str> =
         lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
-    let text = lines.join(" ");
+    let text = lines.join(" ").replace(" tip: ", "; ");
     output::say(&format!("sortie: {} (--help shows more)", text.trim_start_matches("error: ")));
     ExitCode::from(2)
 }

@@ -122,30 +122,31 @@ pub fn human(result: &Map<String, Value>, position: &Position, folder: &Path) ->
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or("?").to_string();
     let real = |key: &str| result.get(key).and_then(Value::as_f64).unwrap_or(0.0);
     let whole = |key: &str| result.get(key).and_then(Value::as_u64).unwrap_or(0);
-    let mut out = format!("{}\n\n", position.text.trim_end());
     let found = real("score");
     let known = result.get("best_known").and_then(Value::as_f64);
-    let _ = writeln!(out, "instance  {}", text("instance"));
-    let _ = writeln!(out, "score     {}{}", score(found), compare(found, known));
-    for (key, value) in &position.facts {
-        let _ = writeln!(out, "{key:9} {}", score(*value));
-    }
     let moves = result.get("moves").and_then(Value::as_array).map_or(0, Vec::len);
-    let _ = writeln!(out, "moves     {moves}");
-    let _ = writeln!(
-        out,
-        "playouts  {} in {} ({}/s, {} of CPU time)",
+    let mut rows = vec![("instance", text("instance")), ("score", score(found) + &compare(found, known))];
+    rows.extend(position.facts.iter().map(|(key, value)| (*key, score(*value))));
+    rows.push(("moves", count(moves as u64)));
+    let playouts = format!(
+        "{} in {} ({}/s, {} of CPU time)",
         count(whole("playouts")),
         duration::show(real("seconds")),
         count(real("playouts_per_second") as u64),
         duration::show(real("cpu_seconds")),
     );
-    let _ = writeln!(out, "seed      {}, best of {}", whole("seed"), whole("streams"));
-    let _ = writeln!(out, "ended     {}", why(&text("reason")));
-    let _ = writeln!(out, "folder    {}", folder.display());
-    let _ = writeln!(out, "verify    {}", command("verify", folder));
+    rows.push(("playouts", playouts));
+    rows.push(("seed", format!("{}, best of {}", whole("seed"), whole("streams"))));
+    rows.push(("ended", why(&text("reason")).to_string()));
+    rows.push(("folder", folder.display().to_string()));
+    rows.push(("verify", command("verify", folder)));
     if text("reason") == "asked" {
-        let _ = writeln!(out, "go on     {}", command("resume", folder));
+        rows.push(("go on", command("resume", folder)));
+    }
+    let width = rows.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+    let mut out = format!("{}\n\n", position.text.trim_end());
+    for (key, value) in rows {
+        let _ = writeln!(out, "{key:width$}  {value}");
     }
     out
 }

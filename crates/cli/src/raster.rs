@@ -45,7 +45,8 @@ impl Canvas {
             Shape::Line { points, width, stroke } => self.line(points, *width, *stroke),
             Shape::Text { x, y, size, fill, text } => {
                 for line in font::strokes(text, *x, *y, *size) {
-                    self.line(&line, size * font::WEIGHT, *fill);
+                    let weight = if line.len() == 1 { font::DOT } else { font::WEIGHT };
+                    self.line(&line, size * weight, *fill);
                 }
             }
         }

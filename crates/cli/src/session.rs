@@ -99,14 +99,13 @@ impl Session {
         };
         scribe.event(event);
         if !self.quiet {
+            let verb = if self.resumed { "going on with" } else { "solving" };
+            output::say(&format!("{verb} {} by {}", spec.instance, searches::describe(&spec.search)));
             output::say(&format!(
-                "{} {}: {}, seed {}, best of {}, {} in {}",
-                if self.resumed { "going on with" } else { "solving" },
-                spec.instance,
-                searches::describe(&spec.search),
+                "seed {}, best of {}, threads {}, in {}",
                 spec.seed,
                 spec.streams,
-                if spec.threads == 1 { "1 thread".to_string() } else { format!("{} threads", spec.threads) },
+                spec.threads,
                 self.folder.path.display(),
             ));
         }
@@ -128,7 +127,8 @@ impl Session {
             )
         })?;
         let same = |saved: &Record| saved.score == best.score && saved.moves == best.moves;
-        if !scribe.saved.as_ref().is_some_and(same) {
+        // Also when the folder has vanished since.
+        if !scribe.saved.as_ref().is_some_and(same) || !self.folder.path.join(folder::RECORD).exists() {
             scribe.write_record(record(&self.spec, &found));
         }
         let summary = Summary {
