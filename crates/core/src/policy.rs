@@ -28,10 +28,11 @@ pub struct Policy {
     /// The number of the level going on, and of the last one begun.
     level: u64,
     levels_begun: u64,
-    /// Hashed codes only: `codes[id]`, and the open-addressed table of ids, a power of two long.
+    /// Hashed codes only: `codes[id]`, and the open-addressed table, a power of two long, of the upper half of the
+    /// code's hash and its id. An empty slot holds UNKNOWN, whatever its upper half.
     codes: Vec<u64>,
     #[serde(skip)]
-    slots: Vec<u32>,
+    slots: Vec<u64>,
     dense: bool,
     /// Scratch of `adapt`: `deltas[id]` is zero between calls.
     #[serde(skip)]
@@ -90,7 +91,7 @@ impl Policy {
     /// The id of a code.
     #[inline]
     pub fn id(&self, code: u64) -> u32 {
-        if self.dense { code as u32 } else { self.slots[self.slot(code)] }
+        if self.dense { code as u32 } else { self.slots[self.slot(code)] as u32 }
     }
 
     /// Begins a level.
@@ -110,7 +111,7 @@ impl Policy {
             while self.codes.len() > mark.n_codes {
                 let code = self.codes.pop().expect("longer than the mark");
                 let slot = self.slot_of_id(code, self.codes.len() as u32);
-                self.slots[slot] = UNKNOWN;
+                self.slots[slot] = UNKNOWN as u64;
             }
             self.weights.truncate(mark.n_codes);
             self.logged.truncate(mark.n_codes);
@@ -186,32 +187,36 @@ impl Policy {
     fn learn_codes<M>(&mut self, trace: &mut Trace<M>) {
         for (id, &code) in trace.ids.iter_mut().zip(&trace.codes) {
             if *id == UNKNOWN {
-                let mut slot = self.slot(code);
-                if self.slots[slot] == UNKNOWN {
-                    if 2 * self.codes.len() >= self.slots.len() {
-                        self.rebuild();
-                        slot = self.slot(code);
-                    }
-                    self.slots[slot] = self.codes.len() as u32;
-                    self.codes.push(code);
-                    self.weights.push(1.0);
-                    self.logged.push(self.level);
-                    self.deltas.push(0.0);
-                }
-                *id = self.slots[slot];
+                *id = self.learn(code);
             }
         }
+    }
+
+    fn learn(&mut self, code: u64) -> u32 {
+        let mut slot = self.slot(code);
+        if self.slots[slot] as u32 == UNKNOWN {
+            if 4 * self.codes.len() >= self.slots.len() {
+                self.rebuild();
+                slot = self.slot(code);
+            }
+            self.slots[slot] = hash(code) >> 32 << 32 | self.codes.len() as u64;
+            self.codes.push(code);
+            self.weights.push(1.0);
+            self.logged.push(self.level);
+            self.deltas.push(0.0);
+        }
+        self.slots[slot] as u32
     }
 
     /// The slot that holds this code, or the empty one where it would go.
     #[inline]
     fn slot(&self, code: u64) -> usize {
+        let hash = hash(code);
         let mask = self.slots.len() - 1;
-        // Fibonacci hashing: domains may give codes whose low bits are all alike.
-        let mut slot = (code.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
+        let mut slot = hash as usize & mask;
         loop {
-            let id = self.slots[slot];
-            if id == UNKNOWN || self.codes[id as usize] == code {
+            let (id, same_half) = (self.slots[slot] as u32, (self.slots[slot] ^ hash) >> 32 == 0);
+            if id == UNKNOWN || (same_half && self.codes[id as usize] == code) {
                 return slot;
             }
             slot = (slot + 1) & mask;
@@ -221,8 +226,8 @@ impl Policy {
     /// The slot of a code whose entry in `codes` is already gone.
     fn slot_of_id(&self, code: u64, id: u32) -> usize {
         let mask = self.slots.len() - 1;
-        let mut slot = (code.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
-        while self.slots[slot] != id {
+        let mut slot = hash(code) as usize & mask;
+        while self.slots[slot] as u32 != id {
             slot = (slot + 1) & mask;
         }
         slot
@@ -232,13 +237,19 @@ impl Policy {
     pub(crate) fn rebuild(&mut self) {
         self.deltas = vec![0.0; self.weights.len()];
         if !self.dense {
-            self.slots = vec![UNKNOWN; (4 * self.codes.len()).next_power_of_two().max(4096)];
+            self.slots = vec![UNKNOWN as u64; (8 * self.codes.len()).next_power_of_two().max(4096)];
             for id in 1..self.codes.len() {
                 let slot = self.slot(self.codes[id]);
-                self.slots[slot] = id as u32;
+                self.slots[slot] = hash(self.codes[id]) >> 32 << 32 | id as u64;
             }
         }
     }
+}
+
+/// Domains may give codes whose low bits are all alike. The upper half of a product depends on all of them.
+#[inline]
+fn hash(code: u64) -> u64 {
+    code.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
 }
 
 /// The sum, in four interleaved parts: four times the speed of one chain of additions, and always the same order.

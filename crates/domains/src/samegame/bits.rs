@@ -26,12 +26,6 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
         self.0[cell / 64] >> (cell % 64) & 1 == 1
     }
 
-    /// The rows of a column, bit 0 the bottom.
-    #[inline]
-    pub fn lane(&self, column: usize) -> u64 {
-        self.0[column / Self::PER_WORD] >> (column % Self::PER_WORD * LANE) & Self::LANE_MASK
-    }
-
     /// Calls `f` with every cell, in order.
     #[inline]
     pub fn for_each(&self, mut f: impl FnMut(usize)) {
@@ -45,7 +39,7 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
     }
 
     /// Calls `f(word, shift, rows)` for every column that has cells: its rows are the bits of the word from `shift` on.
-    #[inline]
+    #[inline(always)]
     pub fn for_each_lane(&self, mut f: impl FnMut(usize, usize, u64)) {
         for (word, &bits) in self.0.iter().enumerate() {
             let mut bits = bits;
@@ -68,19 +62,16 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
         all
     }
 
-    #[inline]
-    fn set_lane(&mut self, column: usize, rows: u64) {
-        let shift = column % Self::PER_WORD * LANE;
-        let word = &mut self.0[column / Self::PER_WORD];
-        *word = *word & !(Self::LANE_MASK << shift) | rows << shift;
-    }
-
     /// Takes a column out; the columns to its right move left.
     pub fn close_lane(&mut self, column: usize) {
-        for c in column..Self::COLUMNS_MAX - 1 {
-            self.set_lane(c, self.lane(c + 1));
+        let (word, shift) = (column / Self::PER_WORD, column % Self::PER_WORD * LANE);
+        let below = (1u64 << shift) - 1;
+        for i in word..W {
+            let below = if i == word { below } else { 0 };
+            let next = if i + 1 < W { self.0[i + 1] } else { 0 };
+            let moved = if LANE == 64 { next } else { self.0[i] >> LANE | next << (64 - LANE) };
+            self.0[i] = self.0[i] & below | moved & !below;
         }
-        self.set_lane(Self::COLUMNS_MAX - 1, 0);
     }
 
     #[inline]
@@ -117,6 +108,16 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
 
     #[inline]
     pub fn meets(&self, other: &Self) -> bool {
+        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+        if W == 4 {
+            use std::arch::x86_64::*;
+            // SAFETY: both arrays are 32 bytes; AVX2 is enabled for the whole build.
+            return unsafe {
+                let a = _mm256_loadu_si256(self.0.as_ptr().cast());
+                let b = _mm256_loadu_si256(other.0.as_ptr().cast());
+                _mm256_testz_si256(a, b) == 0
+            };
+        }
         self.0.iter().zip(&other.0).fold(0, |a, (x, y)| a | x & y) != 0
     }
 

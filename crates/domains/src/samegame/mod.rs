@@ -273,9 +273,13 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
         if offered.is_empty() || tabu.count() + lone.count() == 1 {
             offered = state.firsts;
         }
+        let n = offered.count() as usize;
+        out.moves.resize(n, 0);
+        out.codes.resize(n, 0);
+        let mut places = out.moves.iter_mut().zip(&mut out.codes);
         offered.for_each(|first| {
-            out.moves.push(first as u16);
-            out.codes.push(state.group(first).code);
+            let (mv, code) = places.next().expect("as many places as groups");
+            (*mv, *code) = (first as u16, state.group(first).code);
         });
     }
 
@@ -309,7 +313,7 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
         for cells in &self.cells[..colours] {
             seeds = seeds.or(&cells.and(&disturbed).neighbours().and(cells));
         }
-        let mut emptied = false;
+        let mut emptied = 0u64; // by column
         group.cells.for_each_lane(|word, shift, gone| {
             let lane_mask = Bits::<LANE, W>::LANE_MASK << shift;
             let mut left = 0;
@@ -319,25 +323,21 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
                 *bits = *bits & !lane_mask | lane << shift;
                 left |= lane;
             }
-            emptied |= left == 0;
+            emptied |= u64::from(left == 0) << ((word * 64 + shift) / LANE);
         });
-        if emptied {
-            self.close_columns();
-            self.find_all_groups();
-        } else {
-            self.find_groups_again(&disturbed, &seeds);
+        if emptied == 0 {
+            return self.find_groups_again(&disturbed, &seeds);
         }
-    }
-
-    fn close_columns(&mut self) {
-        for column in (0..self.columns as usize).rev() {
-            if self.cells.iter().all(|cells| cells.lane(column) == 0) {
-                for cells in &mut self.cells {
-                    cells.close_lane(column);
-                }
-                self.columns -= 1;
+        while emptied != 0 {
+            // From the right: those to the left stay where they are.
+            let column = 63 - emptied.leading_zeros() as usize;
+            for cells in &mut self.cells[..colours] {
+                cells.close_lane(column);
             }
+            self.columns -= 1;
+            emptied ^= 1 << column;
         }
+        self.find_all_groups();
     }
 
     fn find_all_groups(&mut self) {
