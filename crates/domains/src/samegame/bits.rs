@@ -110,13 +110,7 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
     pub fn meets(&self, other: &Self) -> bool {
         #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
         if W == 4 {
-            use std::arch::x86_64::*;
-            // SAFETY: both arrays are 32 bytes; AVX2 is enabled for the whole build.
-            return unsafe {
-                let a = _mm256_loadu_si256(self.0.as_ptr().cast());
-                let b = _mm256_loadu_si256(other.0.as_ptr().cast());
-                _mm256_testz_si256(a, b) == 0
-            };
+            return register::meets(self.load(), other.load());
         }
         self.0.iter().zip(&other.0).fold(0, |a, (x, y)| a | x & y) != 0
     }
@@ -126,7 +120,7 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
     pub fn neighbours(&self) -> Self {
         #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
         if LANE == 16 && W == 4 {
-            return self.neighbours_avx2();
+            return Self::store(register::neighbours(self.load()));
         }
         let x = &self.0;
         Bits(std::array::from_fn(|i| {
@@ -141,36 +135,14 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
         }))
     }
 
-    /// The same in one register: left to itself the compiler goes back and forth between vector and scalar code,
-    /// at four times the cost.
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-    #[inline]
-    fn neighbours_avx2(&self) -> Self {
-        use std::arch::x86_64::*;
-        let mut out = [0; W];
-        // SAFETY: called for W = 4 only, so both arrays are 32 bytes; AVX2 is enabled for the whole build.
-        unsafe {
-            let x = _mm256_loadu_si256(self.0.as_ptr().cast());
-            let vertical = _mm256_or_si256(_mm256_slli_epi64::<1>(x), _mm256_srli_epi64::<1>(x));
-            // The halves [0, low] and [high, 0]: what `alignr` takes the lane beyond each half's end from.
-            let below = _mm256_permute2x128_si256::<0x08>(x, x);
-            let above = _mm256_permute2x128_si256::<0x81>(x, x);
-            let right = _mm256_alignr_epi8::<14>(x, below);
-            let left = _mm256_alignr_epi8::<2>(above, x);
-            let all = _mm256_or_si256(vertical, _mm256_or_si256(right, left));
-            _mm256_storeu_si256(out.as_mut_ptr().cast(), all);
-        }
-        Bits(out)
-    }
-
     /// The connected part of `within` that contains `cell`.
     #[inline]
     pub fn flood(cell: usize, within: &Self) -> Self {
         let mut part = Self::EMPTY;
         part.insert(cell);
-        // Most groups are complete after three steps: a test after each would cost more than the steps.
-        for _ in 0..3 {
-            part = part.neighbours().or(&part).and(within);
+        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+        if LANE == 16 && W == 4 {
+            return Self::store(register::flood(part.load(), within.load()));
         }
         loop {
             let grown = part.neighbours().or(&part).and(within);
@@ -179,6 +151,24 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
             }
             part = grown;
         }
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    #[inline(always)]
+    fn load(&self) -> std::arch::x86_64::__m256i {
+        assert!(W == 4);
+        // SAFETY: four words are the 32 bytes that are read.
+        unsafe { std::arch::x86_64::_mm256_loadu_si256(self.0.as_ptr().cast()) }
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    #[inline(always)]
+    fn store(register: std::arch::x86_64::__m256i) -> Self {
+        assert!(W == 4);
+        let mut words = [0; W];
+        // SAFETY: four words are the 32 bytes that are written.
+        unsafe { std::arch::x86_64::_mm256_storeu_si256(words.as_mut_ptr().cast(), register) };
+        Bits(words)
     }
 
     /// A hash of the set. Wide multiplications mix all bits of two words at a time.
@@ -193,6 +183,49 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
             hash = hash.rotate_left(23) ^ (wide as u64) ^ (wide >> 64) as u64;
         }
         hash
+    }
+}
+
+/// `Bits<16, 4>` in one AVX2 register. Left to itself the compiler goes back and forth between vector and scalar code,
+/// at four times the cost.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+mod register {
+    use std::arch::x86_64::*;
+
+    #[inline(always)]
+    pub fn neighbours(x: __m256i) -> __m256i {
+        // SAFETY: here and below AVX2 is enabled for the whole build, and no memory is touched.
+        unsafe {
+            let vertical = _mm256_or_si256(_mm256_slli_epi64::<1>(x), _mm256_srli_epi64::<1>(x));
+            // The halves [0, low] and [high, 0]: what `alignr` takes the lane beyond each half's end from.
+            let below = _mm256_permute2x128_si256::<0x08>(x, x);
+            let above = _mm256_permute2x128_si256::<0x81>(x, x);
+            let right = _mm256_alignr_epi8::<14>(x, below);
+            let left = _mm256_alignr_epi8::<2>(above, x);
+            _mm256_or_si256(vertical, _mm256_or_si256(right, left))
+        }
+    }
+
+    #[inline(always)]
+    pub fn meets(a: __m256i, b: __m256i) -> bool {
+        unsafe { _mm256_testz_si256(a, b) == 0 }
+    }
+
+    #[inline(always)]
+    pub fn flood(seed: __m256i, within: __m256i) -> __m256i {
+        unsafe {
+            let grow = |part| _mm256_and_si256(_mm256_or_si256(part, neighbours(part)), within);
+            // Most groups are complete after three steps: a test after each would cost more than the steps.
+            let mut part = grow(grow(grow(seed)));
+            loop {
+                let grown = grow(part);
+                let new = _mm256_andnot_si256(part, grown);
+                if _mm256_testz_si256(new, new) != 0 {
+                    return part;
+                }
+                part = grown;
+            }
+        }
     }
 }
 
