@@ -224,7 +224,7 @@ impl Policy {
     fn learn(&mut self, code: u64) -> u32 {
         let mut place = self.place(code);
         if self.codes[place] == EMPTY {
-            if 4 * self.taken.len() >= self.codes.len() {
+            if 2 * self.taken.len() >= self.codes.len() {
                 self.grow();
                 place = self.place(code);
             }

@@ -26,18 +26,6 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
         self.0[cell / 64] >> (cell % 64) & 1 == 1
     }
 
-    /// Calls `f` with every cell, in order.
-    #[inline]
-    pub fn for_each(&self, mut f: impl FnMut(usize)) {
-        for (word, &bits) in self.0.iter().enumerate() {
-            let mut bits = bits;
-            while bits != 0 {
-                f(word * 64 + bits.trailing_zeros() as usize);
-                bits &= bits - 1;
-            }
-        }
-    }
-
     /// Calls `f(word, shift, rows)` for every column that has cells: its rows are the bits of the word from `shift` on.
     #[inline(always)]
     pub fn for_each_lane(&self, mut f: impl FnMut(usize, usize, u64)) {
@@ -54,6 +42,10 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
     /// The set and everything above it, column by column.
     #[inline]
     pub fn and_above(&self) -> Self {
+        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+        if LANE == 16 && W == 4 {
+            return Self::store(register::and_above(self.load()));
+        }
         let mut all = Self::EMPTY;
         let rows = Self::LANE_MASK >> 1;
         self.for_each_lane(|word, shift, lane| {
@@ -72,11 +64,6 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
             let moved = if LANE == 64 { next } else { self.0[i] >> LANE | next << (64 - LANE) };
             self.0[i] = self.0[i] & below | moved & !below;
         }
-    }
-
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().fold(0, |a, w| a | w) == 0
     }
 
     #[inline]
@@ -138,12 +125,12 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
     /// The connected part of `within` that contains `cell`.
     #[inline]
     pub fn flood(cell: usize, within: &Self) -> Self {
-        let mut part = Self::EMPTY;
-        part.insert(cell);
         #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
         if LANE == 16 && W == 4 {
-            return Self::store(register::flood(part.load(), within.load()));
+            return Self::store(register::flood(register::single(cell), within.load()));
         }
+        let mut part = Self::EMPTY;
+        part.insert(cell);
         loop {
             let grown = part.neighbours().or(&part).and(within);
             if grown == part {
@@ -209,6 +196,27 @@ mod register {
     #[inline(always)]
     pub fn meets(a: __m256i, b: __m256i) -> bool {
         unsafe { _mm256_testz_si256(a, b) == 0 }
+    }
+
+    /// One cell. Writing a word and reading the register back would stall until the write is done.
+    #[inline(always)]
+    pub fn single(cell: usize) -> __m256i {
+        unsafe {
+            let word = _mm256_set1_epi64x((cell / 64) as i64);
+            let here = _mm256_cmpeq_epi64(word, _mm256_setr_epi64x(0, 1, 2, 3));
+            _mm256_and_si256(here, _mm256_set1_epi64x((1u64 << (cell % 64)) as i64))
+        }
+    }
+
+    #[inline(always)]
+    pub fn and_above(x: __m256i) -> __m256i {
+        unsafe {
+            let zero = _mm256_setzero_si256();
+            // In every column x & -x is the lowest cell, one less the cells below it; an empty column gives all.
+            let lowest = _mm256_and_si256(x, _mm256_sub_epi16(zero, x));
+            let below = _mm256_add_epi16(lowest, _mm256_set1_epi16(-1));
+            _mm256_andnot_si256(below, _mm256_set1_epi16(0x7fff))
+        }
     }
 
     #[inline(always)]
