@@ -76,10 +76,10 @@ pub trait Problem: Domain {
         0.0
     }
 
-    /// The moves a policy search is offered, with their codes, appended to the caller's buffers: `moves` by default.
+    /// The moves a policy search is offered, with their codes, into the caller's empty buffers: `moves` by default.
     /// Overridden to leave out moves that a good player would not consider (the selective policy of SameGame), or to
     /// copy codes that the state already knows. At least one choice whenever there is a legal move; all of them legal;
-    /// the order depends on the state only.
+    /// the order depends on nothing but the moves that led here.
     fn choices(&self, state: &Self::State, out: &mut Choices<Self::Move>) {
         self.moves(state, &mut out.moves);
         for &mv in &out.moves {

@@ -15,6 +15,8 @@ pub struct Trace<M> {
     pub codes: Vec<u64>,
     /// exp(bias) of each, or empty when the search uses no bias.
     pub factors: Vec<f64>,
+    /// The policy's generation that the ids are of.
+    pub generation: u64,
     /// `ends[i]` is where step `i` ends in `ids`.
     pub ends: Vec<u32>,
     /// `chosen[i]` is the index in `ids` of what step `i` chose.
@@ -30,6 +32,7 @@ impl<M> Default for Trace<M> {
             ids: Vec::new(),
             codes: Vec::new(),
             factors: Vec::new(),
+            generation: 0,
             ends: Vec::new(),
             chosen: Vec::new(),
             score: f64::NEG_INFINITY,
@@ -49,11 +52,13 @@ impl<M> Trace<M> {
         self.score = f64::NEG_INFINITY;
     }
 
-    /// Forgets ids from `n` on: the policy has taken them back.
-    pub fn forget_ids(&mut self, n: usize) {
-        for id in &mut self.ids {
-            if *id as usize >= n {
-                *id = UNKNOWN;
+    /// Forgets the ids of hashed codes that the policy has taken back.
+    pub fn forget_ids(&mut self, policy: &Policy) {
+        if !policy.is_dense() && self.generation == policy.generation() {
+            for (id, &code) in self.ids.iter_mut().zip(&self.codes) {
+                if *id != UNKNOWN {
+                    *id = policy.id(code);
+                }
             }
         }
     }
@@ -95,6 +100,7 @@ pub fn playout<P: Problem>(
     trace: &mut Trace<P::Move>,
 ) {
     trace.clear();
+    trace.generation = policy.generation();
     scratch.state.clone_from(&scratch.start);
     loop {
         fill(problem, offer, &scratch.state, &mut scratch.choices);
@@ -103,16 +109,9 @@ pub fn playout<P: Problem>(
             break;
         }
         let start = trace.ids.len();
-        record(problem, offer, policy, &scratch.state, choices, trace);
+        record(problem, offer, policy, &scratch.state, choices, &mut scratch.weights, trace);
 
-        let weights = &mut scratch.weights;
-        weights.clear();
-        match trace.factors.get(start..) {
-            Some(factors) if offer.bias => {
-                weights.extend(trace.ids[start..].iter().zip(factors).map(|(&id, f)| policy.weight(id) * f))
-            }
-            _ => weights.extend(trace.ids[start..].iter().map(|&id| policy.weight(id))),
-        }
+        let weights = &scratch.weights;
         let i = draw(weights, rng);
         trace.chosen.push((start + i) as u32);
         trace.moves.push(choices.moves[i]);
@@ -130,13 +129,13 @@ pub fn retrace<P: Problem>(
     indices: &[u32],
     scratch: &mut Scratch<P>,
 ) -> Option<Trace<P::Move>> {
-    let mut trace = Trace::default();
+    let mut trace = Trace { generation: policy.generation(), ..Trace::default() };
     scratch.state.clone_from(&scratch.start);
     for &i in indices {
         fill(problem, offer, &scratch.state, &mut scratch.choices);
         let mv = *scratch.choices.moves.get(i as usize)?;
         let start = trace.ids.len();
-        record(problem, offer, policy, &scratch.state, &scratch.choices, &mut trace);
+        record(problem, offer, policy, &scratch.state, &scratch.choices, &mut scratch.weights, &mut trace);
         trace.chosen.push(start as u32 + i);
         trace.moves.push(mv);
         problem.play(&mut scratch.state, mv);
@@ -158,23 +157,28 @@ pub fn fill<P: Problem>(problem: &P, offer: Offer, state: &P::State, out: &mut C
     }
 }
 
-/// Adds a step to the trace: codes, ids, bias factors and where it ends.
+/// Adds a step to the trace (codes, ids, bias factors and where it ends) and weighs its choices.
+#[inline]
 fn record<P: Problem>(
     problem: &P,
     offer: Offer,
     policy: &Policy,
     state: &P::State,
     choices: &Choices<P::Move>,
+    weights: &mut Vec<f64>,
     trace: &mut Trace<P::Move>,
 ) {
-    if policy.is_dense() {
-        trace.ids.extend(choices.codes.iter().map(|&code| code as u32));
-    } else {
-        trace.ids.extend(choices.codes.iter().map(|&code| policy.id(code)));
+    weights.clear();
+    policy.weigh(&choices.codes, &mut trace.ids, weights);
+    if !policy.is_dense() {
         trace.codes.extend_from_slice(&choices.codes);
     }
     if offer.bias {
-        trace.factors.extend(choices.moves.iter().map(|&mv| exp(problem.bias(state, mv))));
+        for (&mv, weight) in choices.moves.iter().zip(weights) {
+            let factor = exp(problem.bias(state, mv));
+            *weight *= factor;
+            trace.factors.push(factor);
+        }
     }
     trace.ends.push(trace.ids.len() as u32);
 }

@@ -2,10 +2,11 @@
 //!
 //! A nested search adapts a copy of its parent's policy and throws the copy away. Here there is one table and a log:
 //! `mark` starts a level, the first change of an entry in a level writes the old value to the log, `rewind` takes the
-//! level back. Codes are hashes or small numbers (`Problem::codes_max`); either way a code becomes an `id`, an index
-//! into flat arrays. Hashed codes get their id when they are first adapted; until then they are `UNKNOWN`, whose
-//! weight is that of a code never heard of. Ids are given out in order and taken back in reverse order, so taking
-//! one back is emptying its slot: no probe chain can run through it.
+//! level back. Codes are small numbers (`Problem::codes_max`) or hashes; either way a code has an `id`, its place in
+//! the table. A small code is its own id. A hashed code gets a place in an open-addressed table when it is first
+//! adapted; until then it is `UNKNOWN`, whose weight is that of a code never heard of. Places are taken back in the
+//! reverse order of taking, so taking one back is emptying it: no probe chain can run through it. When the table
+//! grows all ids change, which its `generation` tells.
 
 use crate::playout::Trace;
 use serde::{Deserialize, Serialize};
@@ -15,31 +16,33 @@ pub const UNKNOWN: u32 = 0;
 
 /// Weights are kept within exp(-WEIGHT_MAX) and exp(WEIGHT_MAX): far beyond what changes a probability.
 const WEIGHT_MAX: f64 = 300.0;
+/// Marks an empty place. No code is this number: see `hashed`.
+const EMPTY: u64 = u64::MAX;
+/// Places of a new table of hashed codes.
+const PLACES_MIN: usize = 4096;
 
 /// Weights by code, with levels that can be taken back.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Policy {
-    /// `weights[id]` is exp(w) of the code with this id; `weights[UNKNOWN]` is 1 when codes are hashed.
+    /// `weights[id]` is exp(w); `weights[UNKNOWN]` is 1 when codes are hashed.
     weights: Vec<f64>,
-    /// `logged[id]` is the level (by its number) in which the entry was last written to the log.
-    logged: Vec<u64>,
+    /// Hashed codes only: `codes[id]` or EMPTY. Place UNKNOWN, the first, stays empty; behind it a power of two.
+    codes: Vec<u64>,
+    /// Hashed codes only: the places taken, in the order of taking.
+    taken: Vec<u32>,
+    generation: u64,
+    dense: bool,
     /// The old values of the entries changed since each `mark`, oldest first.
     log: Vec<(u32, f64)>,
+    /// `logged[id]` is the level (by its number) in which the entry was last written to the log.
+    logged: Vec<u64>,
     /// The number of the level going on, and of the last one begun.
     level: u64,
     levels_begun: u64,
-    /// Hashed codes only: `codes[id]`, and the open-addressed table of ids, a power of two long.
-    codes: Vec<u64>,
-    #[serde(skip)]
-    slots: Vec<u32>,
-    dense: bool,
     /// Scratch of `adapt`: `deltas[id]` is zero between calls.
-    #[serde(skip)]
     deltas: Vec<f64>,
-    #[serde(skip)]
     touched: Vec<u32>,
     /// Scratch: the weights of a step, then the factors of the changes.
-    #[serde(skip)]
     factors: Vec<f64>,
 }
 
@@ -47,23 +50,35 @@ pub struct Policy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
     log_len: usize,
-    n_codes: usize,
+    n_taken: usize,
     level: u64,
+}
+
+/// A policy in a checkpoint.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SavedPolicy {
+    /// Codes and weights in the order of taking; of a dense policy the entries that are not 1.
+    entries: Vec<(u64, f64)>,
+    log: Vec<(u64, f64)>,
+    places: usize,
+    level: u64,
+    levels_begun: u64,
 }
 
 impl Policy {
     /// All weights zero. `codes_max` is the domain's: `Some(n)` for codes below `n`, `None` for hashes.
     pub fn new(codes_max: Option<usize>) -> Policy {
-        let n = codes_max.unwrap_or(1);
-        let mut policy = Policy {
-            weights: vec![1.0; n],
-            logged: vec![0; n],
-            codes: if codes_max.is_some() { Vec::new() } else { vec![0] },
-            dense: codes_max.is_some(),
-            ..Policy::default()
-        };
-        policy.rebuild();
+        let mut policy = Policy { dense: codes_max.is_some(), ..Policy::default() };
+        policy.clear(codes_max.unwrap_or(1 + PLACES_MIN));
         policy
+    }
+
+    fn clear(&mut self, places: usize) {
+        self.weights = vec![1.0; places];
+        self.logged = vec![0; places];
+        self.deltas = vec![0.0; places];
+        self.codes = if self.dense { Vec::new() } else { vec![EMPTY; places] };
+        self.taken.clear();
     }
 
     /// Whether a code is its own id.
@@ -71,31 +86,42 @@ impl Policy {
         self.dense
     }
 
-    /// One more than the largest id in use.
-    pub fn n_ids(&self) -> usize {
-        self.weights.len()
-    }
-
-    /// The weight of an id, as exp(w).
-    #[inline]
-    pub fn weight(&self, id: u32) -> f64 {
-        self.weights[id as usize]
+    /// Changes whenever ids do.
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// The weight of a code, as w. For reports and tests.
     pub fn log_weight(&self, code: u64) -> f64 {
-        self.weight(self.id(code)).ln()
+        self.weights[self.id(code) as usize].ln()
     }
 
     /// The id of a code.
     #[inline]
     pub fn id(&self, code: u64) -> u32 {
-        if self.dense { code as u32 } else { self.slots[self.slot(code)] }
+        if self.dense {
+            return code as u32;
+        }
+        let place = self.place(code);
+        if self.codes[place] == EMPTY { UNKNOWN } else { place as u32 }
+    }
+
+    /// Appends the ids of `codes` and their weights, as exp(w).
+    #[inline]
+    pub fn weigh(&self, codes: &[u64], ids: &mut Vec<u32>, weights: &mut Vec<f64>) {
+        if self.dense {
+            ids.extend(codes.iter().map(|&code| code as u32));
+            weights.extend(codes.iter().map(|&code| self.weights[code as usize]));
+        } else {
+            let start = ids.len();
+            ids.extend(codes.iter().map(|&code| self.id(code)));
+            weights.extend(ids[start..].iter().map(|&id| self.weights[id as usize]));
+        }
     }
 
     /// Begins a level.
     pub fn mark(&mut self) -> Mark {
-        let mark = Mark { log_len: self.log.len(), n_codes: self.codes.len(), level: self.level };
+        let mark = Mark { log_len: self.log.len(), n_taken: self.taken.len(), level: self.level };
         self.levels_begun += 1;
         self.level = self.levels_begun;
         mark
@@ -106,15 +132,9 @@ impl Policy {
         for (id, old) in self.log.drain(mark.log_len..).rev() {
             self.weights[id as usize] = old;
         }
-        if !self.dense {
-            while self.codes.len() > mark.n_codes {
-                let code = self.codes.pop().expect("longer than the mark");
-                let slot = self.slot_of_id(code, self.codes.len() as u32);
-                self.slots[slot] = UNKNOWN;
-            }
-            self.weights.truncate(mark.n_codes);
-            self.logged.truncate(mark.n_codes);
-            self.deltas.truncate(mark.n_codes);
+        for place in self.taken.drain(mark.n_taken..).rev() {
+            self.codes[place as usize] = EMPTY;
+            self.weights[place as usize] = 1.0;
         }
         self.level = mark.level;
     }
@@ -184,61 +204,122 @@ impl Policy {
 
     /// Gives every unknown code of a trace an id.
     fn learn_codes<M>(&mut self, trace: &mut Trace<M>) {
-        for (id, &code) in trace.ids.iter_mut().zip(&trace.codes) {
-            if *id == UNKNOWN {
-                let mut slot = self.slot(code);
-                if self.slots[slot] == UNKNOWN {
-                    if 2 * self.codes.len() >= self.slots.len() {
-                        self.rebuild();
-                        slot = self.slot(code);
-                    }
-                    self.slots[slot] = self.codes.len() as u32;
-                    self.codes.push(code);
-                    self.weights.push(1.0);
-                    self.logged.push(self.level);
-                    self.deltas.push(0.0);
-                }
-                *id = self.slots[slot];
-            }
-        }
-    }
-
-    /// The slot that holds this code, or the empty one where it would go.
-    #[inline]
-    fn slot(&self, code: u64) -> usize {
-        let mask = self.slots.len() - 1;
-        // Fibonacci hashing: domains may give codes whose low bits are all alike.
-        let mut slot = (code.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
         loop {
-            let id = self.slots[slot];
-            if id == UNKNOWN || self.codes[id as usize] == code {
-                return slot;
+            if trace.generation != self.generation {
+                trace.ids.fill(UNKNOWN);
+                trace.generation = self.generation;
             }
-            slot = (slot + 1) & mask;
-        }
-    }
-
-    /// The slot of a code whose entry in `codes` is already gone.
-    fn slot_of_id(&self, code: u64, id: u32) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut slot = (code.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
-        while self.slots[slot] != id {
-            slot = (slot + 1) & mask;
-        }
-        slot
-    }
-
-    /// Makes what is not stored: after growing, and after a checkpoint was read.
-    pub(crate) fn rebuild(&mut self) {
-        self.deltas = vec![0.0; self.weights.len()];
-        if !self.dense {
-            self.slots = vec![UNKNOWN; (4 * self.codes.len()).next_power_of_two().max(4096)];
-            for id in 1..self.codes.len() {
-                let slot = self.slot(self.codes[id]);
-                self.slots[slot] = id as u32;
+            for (id, &code) in trace.ids.iter_mut().zip(&trace.codes) {
+                if *id == UNKNOWN {
+                    *id = self.learn(code);
+                }
+            }
+            // Growing on the way has changed the ids given before.
+            if trace.generation == self.generation {
+                return;
             }
         }
     }
+
+    fn learn(&mut self, code: u64) -> u32 {
+        let mut place = self.place(code);
+        if self.codes[place] == EMPTY {
+            if 2 * self.taken.len() >= self.codes.len() {
+                self.grow();
+                place = self.place(code);
+            }
+            self.codes[place] = hashed(code);
+            self.taken.push(place as u32);
+            self.logged[place] = self.level;
+        }
+        place as u32
+    }
+
+    /// The place of this code, or the empty one where it would go.
+    #[inline]
+    fn place(&self, code: u64) -> usize {
+        let code = hashed(code);
+        let places = &self.codes[1..];
+        let mask = places.len() - 1;
+        // Domains may give codes whose low bits are all alike; the upper half of a product depends on all bits.
+        let mut place = (code.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
+        loop {
+            if places[place] == code || places[place] == EMPTY {
+                return place + 1;
+            }
+            place = (place + 1) & mask;
+        }
+    }
+
+    /// Twice the places. The codes move in the order they came, so that they can still be taken back.
+    fn grow(&mut self) {
+        let codes: Vec<u64> = self.taken.iter().map(|&place| self.codes[place as usize]).collect();
+        let entries: Vec<(f64, u64)> = self
+            .taken
+            .iter()
+            .map(|&place| (self.weights[place as usize], self.logged[place as usize]))
+            .collect();
+        let log: Vec<(u64, f64)> = self.log.iter().map(|&(id, old)| (self.codes[id as usize], old)).collect();
+        self.clear(2 * self.codes.len() - 1);
+        for (code, (weight, logged)) in codes.into_iter().zip(entries) {
+            let place = self.place(code);
+            self.codes[place] = code;
+            self.taken.push(place as u32);
+            (self.weights[place], self.logged[place]) = (weight, logged);
+        }
+        self.log = log.into_iter().map(|(code, old)| (self.id(code), old)).collect();
+        self.generation += 1;
+    }
+
+    /// The policy for a checkpoint.
+    pub(crate) fn save(&self) -> SavedPolicy {
+        let code = |id: u32| if self.dense { id as u64 } else { self.codes[id as usize] };
+        let entry = |id: u32| (code(id), self.weights[id as usize]);
+        let entries = if self.dense {
+            (0..self.weights.len() as u32).filter(|&id| self.weights[id as usize] != 1.0).map(entry).collect()
+        } else {
+            self.taken.iter().map(|&id| entry(id)).collect()
+        };
+        SavedPolicy {
+            entries,
+            log: self.log.iter().map(|&(id, old)| (code(id), old)).collect(),
+            places: self.weights.len(),
+            level: self.level,
+            levels_begun: self.levels_begun,
+        }
+    }
+
+    /// A policy from a checkpoint; `None` if it is of another kind.
+    pub(crate) fn load(saved: &SavedPolicy, codes_max: Option<usize>) -> Option<Policy> {
+        let mut policy = Policy::new(codes_max);
+        let fits = match codes_max {
+            Some(n) => {
+                saved.places == n
+                    && saved.entries.iter().chain(&saved.log).all(|&(code, _)| (code as usize) < n)
+            }
+            None => {
+                saved.places > PLACES_MIN && (saved.places - 1).is_power_of_two() && saved.places >> 28 == 0
+            }
+        };
+        if !fits {
+            return None;
+        }
+        policy.clear(saved.places);
+        for &(code, weight) in &saved.entries {
+            let id = if policy.dense { code as u32 } else { policy.learn(code) };
+            policy.weights[id as usize] = weight;
+        }
+        policy.log = saved.log.iter().map(|&(code, old)| (policy.id(code), old)).collect();
+        policy.logged.fill(0);
+        (policy.level, policy.levels_begun) = (saved.level, saved.levels_begun);
+        Some(policy)
+    }
+}
+
+/// The code as the table keeps it: EMPTY must not be one.
+#[inline]
+fn hashed(code: u64) -> u64 {
+    code - u64::from(code == EMPTY)
 }
 
 /// The sum, in four interleaved parts: four times the speed of one chain of additions, and always the same order.
@@ -299,6 +380,7 @@ mod tests {
             codes: vec![1, 2, 3, 2, 4],
             ids: vec![UNKNOWN; 5],
             factors: vec![],
+            generation: 0,
             ends: vec![3, 5],
             chosen: vec![0, 4],
             score: 1.0,

@@ -6,7 +6,7 @@
 use super::{SpecError, check_level};
 use crate::domain::Problem;
 use crate::playout::{Offer, Scratch, Trace, playout, retrace};
-use crate::policy::{Mark, Policy};
+use crate::policy::{Mark, Policy, SavedPolicy};
 use crate::replay::words;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
@@ -117,9 +117,7 @@ impl<'a, P: Problem> Nest<'a, P> {
         }
         let here = &mut self.levels[level];
         self.policy.rewind(here.mark);
-        if !self.policy.is_dense() {
-            here.best.forget_ids(self.policy.n_ids());
-        }
+        here.best.forget_ids(&self.policy);
     }
 
     fn playout(&mut self, run: &mut Run) {
@@ -140,24 +138,22 @@ impl<'a, P: Problem> Nest<'a, P> {
                 indices: level.best.chosen.iter().zip(starts).map(|(chosen, start)| chosen - start).collect(),
             }
         });
-        let saved = Saved { levels: levels.collect(), policy: self.policy.clone() };
+        let saved = Saved { levels: levels.collect(), policy: self.policy.save() };
         postcard::to_stdvec(&saved).expect("plain data always serialises")
     }
 
     /// Restores what `save` gave. False, and nothing changed, if it is not of this search.
     fn load(&mut self, bytes: &[u8]) -> bool {
-        let Ok(mut saved) = postcard::from_bytes::<Saved>(bytes) else { return false };
-        if saved.levels.len() + 2 != self.levels.len() || saved.policy.is_dense() != self.policy.is_dense() {
+        let Ok(saved) = postcard::from_bytes::<Saved>(bytes) else { return false };
+        let Some(policy) = Policy::load(&saved.policy, self.problem.codes_max()) else { return false };
+        if saved.levels.len() + 2 != self.levels.len() {
             return false;
         }
-        saved.policy.rebuild();
         let mut restored = Vec::new();
         for level in saved.levels {
             let mut best = Trace::default();
             if level.played {
-                // Ids are left unknown and found again when they are next adapted.
-                let blank = Policy::new(self.problem.codes_max());
-                match retrace(self.problem, self.offer, &blank, &level.indices, &mut self.scratch) {
+                match retrace(self.problem, self.offer, &policy, &level.indices, &mut self.scratch) {
                     Some(trace) => best = trace,
                     None => return false,
                 }
@@ -166,7 +162,7 @@ impl<'a, P: Problem> Nest<'a, P> {
         }
         self.levels.truncate(2);
         self.levels.extend(restored);
-        self.policy = saved.policy;
+        self.policy = policy;
         true
     }
 }
@@ -174,7 +170,7 @@ impl<'a, P: Problem> Nest<'a, P> {
 #[derive(Serialize, Deserialize)]
 struct Saved {
     levels: Vec<SavedLevel>,
-    policy: Policy,
+    policy: SavedPolicy,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -26,26 +26,8 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
         self.0[cell / 64] >> (cell % 64) & 1 == 1
     }
 
-    /// The rows of a column, bit 0 the bottom.
-    #[inline]
-    pub fn lane(&self, column: usize) -> u64 {
-        self.0[column / Self::PER_WORD] >> (column % Self::PER_WORD * LANE) & Self::LANE_MASK
-    }
-
-    /// Calls `f` with every cell, in order.
-    #[inline]
-    pub fn for_each(&self, mut f: impl FnMut(usize)) {
-        for (word, &bits) in self.0.iter().enumerate() {
-            let mut bits = bits;
-            while bits != 0 {
-                f(word * 64 + bits.trailing_zeros() as usize);
-                bits &= bits - 1;
-            }
-        }
-    }
-
     /// Calls `f(word, shift, rows)` for every column that has cells: its rows are the bits of the word from `shift` on.
-    #[inline]
+    #[inline(always)]
     pub fn for_each_lane(&self, mut f: impl FnMut(usize, usize, u64)) {
         for (word, &bits) in self.0.iter().enumerate() {
             let mut bits = bits;
@@ -60,6 +42,10 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
     /// The set and everything above it, column by column.
     #[inline]
     pub fn and_above(&self) -> Self {
+        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+        if LANE == 16 && W == 4 {
+            return Self::store(register::and_above(self.load()));
+        }
         let mut all = Self::EMPTY;
         let rows = Self::LANE_MASK >> 1;
         self.for_each_lane(|word, shift, lane| {
@@ -68,24 +54,16 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
         all
     }
 
-    #[inline]
-    fn set_lane(&mut self, column: usize, rows: u64) {
-        let shift = column % Self::PER_WORD * LANE;
-        let word = &mut self.0[column / Self::PER_WORD];
-        *word = *word & !(Self::LANE_MASK << shift) | rows << shift;
-    }
-
     /// Takes a column out; the columns to its right move left.
     pub fn close_lane(&mut self, column: usize) {
-        for c in column..Self::COLUMNS_MAX - 1 {
-            self.set_lane(c, self.lane(c + 1));
+        let (word, shift) = (column / Self::PER_WORD, column % Self::PER_WORD * LANE);
+        let below = (1u64 << shift) - 1;
+        for i in word..W {
+            let below = if i == word { below } else { 0 };
+            let next = if i + 1 < W { self.0[i + 1] } else { 0 };
+            let moved = if LANE == 64 { next } else { self.0[i] >> LANE | next << (64 - LANE) };
+            self.0[i] = self.0[i] & below | moved & !below;
         }
-        self.set_lane(Self::COLUMNS_MAX - 1, 0);
-    }
-
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().fold(0, |a, w| a | w) == 0
     }
 
     #[inline]
@@ -117,6 +95,10 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
 
     #[inline]
     pub fn meets(&self, other: &Self) -> bool {
+        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+        if W == 4 {
+            return register::meets(self.load(), other.load());
+        }
         self.0.iter().zip(&other.0).fold(0, |a, (x, y)| a | x & y) != 0
     }
 
@@ -125,7 +107,7 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
     pub fn neighbours(&self) -> Self {
         #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
         if LANE == 16 && W == 4 {
-            return self.neighbours_avx2();
+            return Self::store(register::neighbours(self.load()));
         }
         let x = &self.0;
         Bits(std::array::from_fn(|i| {
@@ -140,37 +122,15 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
         }))
     }
 
-    /// The same in one register: left to itself the compiler goes back and forth between vector and scalar code,
-    /// at four times the cost.
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-    #[inline]
-    fn neighbours_avx2(&self) -> Self {
-        use std::arch::x86_64::*;
-        let mut out = [0; W];
-        // SAFETY: called for W = 4 only, so both arrays are 32 bytes; AVX2 is enabled for the whole build.
-        unsafe {
-            let x = _mm256_loadu_si256(self.0.as_ptr().cast());
-            let vertical = _mm256_or_si256(_mm256_slli_epi64::<1>(x), _mm256_srli_epi64::<1>(x));
-            // The halves [0, low] and [high, 0]: what `alignr` takes the lane beyond each half's end from.
-            let below = _mm256_permute2x128_si256::<0x08>(x, x);
-            let above = _mm256_permute2x128_si256::<0x81>(x, x);
-            let right = _mm256_alignr_epi8::<14>(x, below);
-            let left = _mm256_alignr_epi8::<2>(above, x);
-            let all = _mm256_or_si256(vertical, _mm256_or_si256(right, left));
-            _mm256_storeu_si256(out.as_mut_ptr().cast(), all);
-        }
-        Bits(out)
-    }
-
     /// The connected part of `within` that contains `cell`.
     #[inline]
     pub fn flood(cell: usize, within: &Self) -> Self {
+        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+        if LANE == 16 && W == 4 {
+            return Self::store(register::flood(register::single(cell), within.load()));
+        }
         let mut part = Self::EMPTY;
         part.insert(cell);
-        // Most groups are complete after three steps: a test after each would cost more than the steps.
-        for _ in 0..3 {
-            part = part.neighbours().or(&part).and(within);
-        }
         loop {
             let grown = part.neighbours().or(&part).and(within);
             if grown == part {
@@ -178,6 +138,24 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
             }
             part = grown;
         }
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    #[inline(always)]
+    fn load(&self) -> std::arch::x86_64::__m256i {
+        assert!(W == 4);
+        // SAFETY: four words are the 32 bytes that are read.
+        unsafe { std::arch::x86_64::_mm256_loadu_si256(self.0.as_ptr().cast()) }
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    #[inline(always)]
+    fn store(register: std::arch::x86_64::__m256i) -> Self {
+        assert!(W == 4);
+        let mut words = [0; W];
+        // SAFETY: four words are the 32 bytes that are written.
+        unsafe { std::arch::x86_64::_mm256_storeu_si256(words.as_mut_ptr().cast(), register) };
+        Bits(words)
     }
 
     /// A hash of the set. Wide multiplications mix all bits of two words at a time.
@@ -192,6 +170,70 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
             hash = hash.rotate_left(23) ^ (wide as u64) ^ (wide >> 64) as u64;
         }
         hash
+    }
+}
+
+/// `Bits<16, 4>` in one AVX2 register. Left to itself the compiler goes back and forth between vector and scalar code,
+/// at four times the cost.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+mod register {
+    use std::arch::x86_64::*;
+
+    #[inline(always)]
+    pub fn neighbours(x: __m256i) -> __m256i {
+        // SAFETY: here and below AVX2 is enabled for the whole build, and no memory is touched.
+        unsafe {
+            let vertical = _mm256_or_si256(_mm256_slli_epi64::<1>(x), _mm256_srli_epi64::<1>(x));
+            // The halves [0, low] and [high, 0]: what `alignr` takes the lane beyond each half's end from.
+            let below = _mm256_permute2x128_si256::<0x08>(x, x);
+            let above = _mm256_permute2x128_si256::<0x81>(x, x);
+            let right = _mm256_alignr_epi8::<14>(x, below);
+            let left = _mm256_alignr_epi8::<2>(above, x);
+            _mm256_or_si256(vertical, _mm256_or_si256(right, left))
+        }
+    }
+
+    #[inline(always)]
+    pub fn meets(a: __m256i, b: __m256i) -> bool {
+        unsafe { _mm256_testz_si256(a, b) == 0 }
+    }
+
+    /// One cell. Writing a word and reading the register back would stall until the write is done.
+    #[inline(always)]
+    pub fn single(cell: usize) -> __m256i {
+        unsafe {
+            let word = _mm256_set1_epi64x((cell / 64) as i64);
+            let here = _mm256_cmpeq_epi64(word, _mm256_setr_epi64x(0, 1, 2, 3));
+            _mm256_and_si256(here, _mm256_set1_epi64x((1u64 << (cell % 64)) as i64))
+        }
+    }
+
+    #[inline(always)]
+    pub fn and_above(x: __m256i) -> __m256i {
+        unsafe {
+            let zero = _mm256_setzero_si256();
+            // In every column x & -x is the lowest cell, one less the cells below it; an empty column gives all.
+            let lowest = _mm256_and_si256(x, _mm256_sub_epi16(zero, x));
+            let below = _mm256_add_epi16(lowest, _mm256_set1_epi16(-1));
+            _mm256_andnot_si256(below, _mm256_set1_epi16(0x7fff))
+        }
+    }
+
+    #[inline(always)]
+    pub fn flood(seed: __m256i, within: __m256i) -> __m256i {
+        unsafe {
+            let grow = |part| _mm256_and_si256(_mm256_or_si256(part, neighbours(part)), within);
+            // Most groups are complete after three steps: a test after each would cost more than the steps.
+            let mut part = grow(grow(grow(seed)));
+            loop {
+                let grown = grow(part);
+                let new = _mm256_andnot_si256(part, grown);
+                if _mm256_testz_si256(new, new) != 0 {
+                    return part;
+                }
+                part = grown;
+            }
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::instance::{Entry, OpenError, Opened, Request};
 use bits::{Bits, pack};
 use board::Board;
 use sortie_core::picture::{PALETTE, Picture, Shape};
-use sortie_core::{Choices, Domain, Problem, mix};
+use sortie_core::{Choices, Domain, Problem, Rng, mix};
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 
@@ -68,14 +68,14 @@ pub struct State<const LANE: usize, const W: usize> {
     columns: u8,
     moves_played: u16,
     points: f64,
-    /// The first cells of the playable groups: the moves. Derived from `cells`, like all that follows.
-    firsts: Bits<LANE, W>,
-    /// `index[cell]` is where the group whose first cell this is stands in `groups`.
-    index: Vec<u16>,
+    /// Places of the playable groups, old ones before new ones. Derived from `cells`, like all that follows, but the
+    /// order and the places depend on the moves that led here.
+    alive: Vec<u16>,
     groups: Vec<Group<LANE, W>>,
-    /// Places in `groups` that are free, and, within a move, those of groups just found.
+    /// `places[cell]` is where the group whose first cell this is stands in `groups`, if there is one.
+    places: Vec<u16>,
+    /// Places in `groups` that may be used again.
     free: Vec<u16>,
-    fresh: Vec<u16>,
 }
 
 /// Two or more connected cells of one colour.
@@ -83,28 +83,30 @@ pub struct State<const LANE: usize, const W: usize> {
 struct Group<const LANE: usize, const W: usize> {
     cells: Bits<LANE, W>,
     code: u64,
+    /// The cell that names the group: its leftmost column, and there the lowest.
     first: u16,
     size: u16,
+    colour: u8,
 }
 
 /// By hand because a derived `clone_from` would allocate, once a playout.
 impl<const LANE: usize, const W: usize> Clone for State<LANE, W> {
     fn clone(&self) -> Self {
         State {
-            index: self.index.clone(),
+            alive: self.alive.clone(),
             groups: self.groups.clone(),
+            places: self.places.clone(),
             free: self.free.clone(),
-            fresh: Vec::new(),
             ..*self
         }
     }
 
     fn clone_from(&mut self, from: &Self) {
-        self.index.clone_from(&from.index);
+        self.alive.clone_from(&from.alive);
         self.groups.clone_from(&from.groups);
+        self.places.clone_from(&from.places);
         self.free.clone_from(&from.free);
-        (self.cells, self.firsts, self.colours, self.columns) =
-            (from.cells, from.firsts, from.colours, from.columns);
+        (self.cells, self.colours, self.columns) = (from.cells, from.colours, from.columns);
         (self.moves_played, self.points) = (from.moves_played, from.points);
     }
 }
@@ -143,11 +145,10 @@ impl<const LANE: usize, const W: usize> SameGame<LANE, W> {
             columns: board.columns as u8,
             moves_played: 0,
             points: 0.0,
-            firsts: Bits::EMPTY,
-            index: vec![0; W * 64],
+            alive: Vec::new(),
             groups: Vec::new(),
+            places: vec![0; W * 64],
             free: Vec::new(),
-            fresh: Vec::new(),
         };
         start.find_all_groups();
         SameGame { board, penalty, tabu, start }
@@ -163,11 +164,13 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
     }
 
     fn moves(&self, state: &State<LANE, W>, out: &mut Vec<u16>) {
-        state.firsts.for_each(|first| out.push(first as u16));
+        let start = out.len();
+        out.extend(state.alive.iter().map(|&place| state.groups[place as usize].first));
+        out[start..].sort_unstable();
     }
 
     fn play(&self, state: &mut State<LANE, W>, mv: u16) {
-        let group = *state.group(mv as usize);
+        let group = *state.group(mv);
         state.remove(&group);
         state.moves_played += 1;
         let n = group.size as f64;
@@ -175,6 +178,11 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
         if state.columns == 0 {
             state.points += CLEARED;
         }
+    }
+
+    fn random_move(&self, state: &State<LANE, W>, rng: &mut Rng, _: &mut Vec<u16>) -> Option<u16> {
+        let n = state.alive.len();
+        (n > 0).then(|| state.groups[state.alive[rng.below(n)] as usize].first)
     }
 
     fn show(&self, state: &State<LANE, W>) -> String {
@@ -205,7 +213,7 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
         let (column, row) = board::parse_cell(word)?;
         let legal = column < self.board.columns && row < self.board.rows;
         let mv = legal.then_some((column * LANE + row) as u16)?;
-        state.firsts.contains(mv as usize).then_some(mv)
+        state.find(mv).map(|_| mv)
     }
 
     fn draw(&self, state: &State<LANE, W>) -> Option<Picture> {
@@ -241,7 +249,7 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
 
 impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
     fn score(&self, state: &State<LANE, W>) -> f64 {
-        if !self.penalty || !state.firsts.is_empty() {
+        if !self.penalty || !state.alive.is_empty() {
             return state.points;
         }
         let lost = |cells: &Bits<LANE, W>| match cells.count() {
@@ -252,31 +260,25 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
     }
 
     fn code(&self, state: &State<LANE, W>, mv: u16) -> u64 {
-        state.group(mv as usize).code
+        state.group(mv).code
     }
 
     /// The selective policy (Cazenave 2016): groups of the tabu colour are kept back, except pairs once more than ten
     /// moves are played, until the colour is one single group or nothing else is left.
     fn choices(&self, state: &State<LANE, W>, out: &mut Choices<u16>) {
-        let cells = &state.cells[self.tabu as usize];
-        let tabu = state.firsts.and(cells);
-        let mut offered = state.firsts.without(&tabu);
-        if state.moves_played > TABU_MOVES {
-            tabu.for_each(|first| {
-                if state.group(first).size == 2 {
-                    offered.insert(first);
-                }
-            });
-        }
-        // A lone cell is a group of its own here: it could still be joined to others.
-        let lone = cells.without(&cells.neighbours());
-        if offered.is_empty() || tabu.count() + lone.count() == 1 {
-            offered = state.firsts;
-        }
-        offered.for_each(|first| {
-            out.moves.push(first as u16);
-            out.codes.push(state.group(first).code);
+        let pairs = state.moves_played > TABU_MOVES;
+        let (mut tabu_groups, mut tabu_cells) = (0, 0);
+        offer(state, out, |group| {
+            let tabu = group.colour == self.tabu;
+            tabu_groups += u32::from(tabu);
+            tabu_cells += u32::from(tabu) * group.size as u32;
+            !tabu | (group.size == 2) & pairs
         });
+        // A lone cell is a group of its own here: it could still be joined to others.
+        let lone = state.cells[self.tabu as usize].count() - tabu_cells;
+        if out.moves.is_empty() || tabu_groups + lone == 1 {
+            offer(state, out, |_| true);
+        }
     }
 
     fn facts(&self, state: &State<LANE, W>) -> Vec<(&'static str, f64)> {
@@ -288,11 +290,41 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
     }
 }
 
+/// Fills `out` with the groups that `keep` keeps, without a branch on its answer.
+#[inline(always)]
+fn offer<const LANE: usize, const W: usize>(
+    state: &State<LANE, W>,
+    out: &mut Choices<u16>,
+    mut keep: impl FnMut(&Group<LANE, W>) -> bool,
+) {
+    let n = state.alive.len();
+    out.moves.resize(n, 0);
+    out.codes.resize(n, 0);
+    let (moves, codes) = (&mut out.moves[..n], &mut out.codes[..n]);
+    let mut kept = 0;
+    for &place in &state.alive {
+        let group = &state.groups[place as usize];
+        moves[kept] = group.first;
+        codes[kept] = group.code;
+        kept += usize::from(keep(group));
+    }
+    out.moves.truncate(kept);
+    out.codes.truncate(kept);
+}
+
 impl<const LANE: usize, const W: usize> State<LANE, W> {
-    /// The group with this first cell.
+    /// The group with this first cell, if there is one.
+    fn find(&self, first: u16) -> Option<&Group<LANE, W>> {
+        let place = self.places[first as usize];
+        // The table keeps what was once there: a place counts if it is alive and its group begins here.
+        let group = self.groups.get(place as usize).filter(|group| group.first == first)?;
+        self.alive.contains(&place).then_some(group)
+    }
+
+    /// The group with this first cell, which there must be.
     #[inline]
-    fn group(&self, first: usize) -> &Group<LANE, W> {
-        &self.groups[self.index[first] as usize]
+    fn group(&self, first: u16) -> &Group<LANE, W> {
+        &self.groups[self.places[first as usize] as usize]
     }
 
     fn colour_at(&self, cell: usize) -> Option<usize> {
@@ -309,7 +341,7 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
         for cells in &self.cells[..colours] {
             seeds = seeds.or(&cells.and(&disturbed).neighbours().and(cells));
         }
-        let mut emptied = false;
+        let mut emptied = 0u64; // by column
         group.cells.for_each_lane(|word, shift, gone| {
             let lane_mask = Bits::<LANE, W>::LANE_MASK << shift;
             let mut left = 0;
@@ -319,53 +351,55 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
                 *bits = *bits & !lane_mask | lane << shift;
                 left |= lane;
             }
-            emptied |= left == 0;
+            emptied |= u64::from(left == 0) << ((word * 64 + shift) / LANE);
         });
-        if emptied {
-            self.close_columns();
-            self.find_all_groups();
-        } else {
-            self.find_groups_again(&disturbed, &seeds);
+        if emptied == 0 {
+            return self.find_groups_again(&disturbed, &seeds);
         }
-    }
-
-    fn close_columns(&mut self) {
-        for column in (0..self.columns as usize).rev() {
-            if self.cells.iter().all(|cells| cells.lane(column) == 0) {
-                for cells in &mut self.cells {
-                    cells.close_lane(column);
-                }
-                self.columns -= 1;
+        while emptied != 0 {
+            // From the right: those to the left stay where they are.
+            let column = 63 - emptied.leading_zeros() as usize;
+            for cells in &mut self.cells[..colours] {
+                cells.close_lane(column);
             }
+            self.columns -= 1;
+            emptied ^= 1 << column;
         }
+        self.find_all_groups();
     }
 
     fn find_all_groups(&mut self) {
-        self.firsts = Bits::EMPTY;
+        self.alive.clear();
         self.groups.clear();
         self.free.clear();
         self.find_groups_in(&Bits([u64::MAX; W]));
-        self.list_fresh();
     }
 
     /// Brings the groups up to date after `disturbed` changed. The cells of `seeds` (those and the ones that may have
     /// lost their connection) are all that a new group can begin with.
     fn find_groups_again(&mut self, disturbed: &Bits<LANE, W>, seeds: &Bits<LANE, W>) {
+        let before = self.alive.len();
         // A group with a disturbed cell is no more; one that touches what is found now is part of it.
         let stale = self.find_groups_in(seeds).or(disturbed);
-        let mut gone = Bits::EMPTY;
-        self.firsts.for_each(|first| {
-            let index = self.index[first];
-            if self.groups[index as usize].cells.meets(&stale) {
-                gone.insert(first);
-                self.free.push(index);
-            }
-        });
-        self.firsts = self.firsts.without(&gone);
-        self.list_fresh();
+        // Without branches on the answers: nobody could predict them.
+        let free = self.free.len();
+        self.free.resize(free + before, 0);
+        let (mut kept, mut freed) = (0, free);
+        for i in 0..before {
+            let place = self.alive[i];
+            let gone = self.groups[place as usize].cells.meets(&stale);
+            self.alive[kept] = place;
+            self.free[freed] = place;
+            kept += usize::from(!gone);
+            freed += usize::from(gone);
+        }
+        self.free.truncate(freed);
+        let end = self.alive.len();
+        self.alive.copy_within(before..end, kept);
+        self.alive.truncate(end - (before - kept));
     }
 
-    /// Finds the groups that have a cell in `seeds` and puts them into `groups` and `fresh`; gives all their cells.
+    /// Finds the groups that have a cell in `seeds` and appends them to `alive`; gives all their cells.
     fn find_groups_in(&mut self, seeds: &Bits<LANE, W>) -> Bits<LANE, W> {
         let mut found = Bits::EMPTY;
         for colour in 0..self.colours as usize {
@@ -376,34 +410,20 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
                 let part = Bits::flood(cell, &cells);
                 left = left.without(&part);
                 found = found.or(&part);
-                let group = Group {
-                    cells: part,
-                    code: part.hash(mix(colour as u64)),
-                    first: part.first().expect("it holds the seed") as u16,
-                    size: part.count() as u16,
-                };
-                match self.free.pop() {
-                    Some(index) => {
-                        self.groups[index as usize] = group;
-                        self.fresh.push(index);
-                    }
-                    None => {
-                        self.fresh.push(self.groups.len() as u16);
-                        self.groups.push(group);
-                    }
+                let first = part.first().expect("it holds the seed") as u16;
+                let code = part.hash(mix(colour as u64));
+                let group =
+                    Group { cells: part, code, first, size: part.count() as u16, colour: colour as u8 };
+                let place = self.free.pop().unwrap_or(self.groups.len() as u16);
+                match self.groups.get_mut(place as usize) {
+                    Some(free) => *free = group,
+                    None => self.groups.push(group),
                 }
+                self.places[first as usize] = place;
+                self.alive.push(place);
             }
         }
         found
-    }
-
-    /// Makes the groups just found moves. Not before the stale ones are gone: both may have the same first cell.
-    fn list_fresh(&mut self) {
-        for index in self.fresh.drain(..) {
-            let first = self.groups[index as usize].first as usize;
-            self.index[first] = index;
-            self.firsts.insert(first);
-        }
     }
 }
 
