@@ -231,6 +231,9 @@ pub struct Show {
     /// The position of a record after so many of its moves
     #[arg(long, value_name = "N")]
     pub after: Option<usize>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `sortie bench`.

@@ -3,11 +3,12 @@
 //! Whole files are replaced (written beside, fsync, rename, fsync of the folder), so that a reader or a crash never
 //! meets half of one; events are appended. One process at a time holds the lock.
 
+use crate::checkpoint::Checkpoint;
 use crate::source::{plain, read_text};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sortie_core::{BestOf, Limits, Record, Search, StreamCheckpoint};
+use sortie_core::{BestOf, Limits, Record, Search};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,6 @@ const LOCK: &str = "lock";
 
 /// The version of the folder's format.
 pub const FORMAT: u32 = 1;
-const CHECKPOINT_MAGIC: &[u8] = b"sortie checkpoint 1\n";
 /// No spec or result is larger than this.
 const TEXT_BYTES_MAX: u64 = 64 << 20;
 /// Runs of one name; enough for any script.
@@ -75,45 +75,6 @@ impl Spec {
     }
 }
 
-/// A run at one moment.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Checkpoint {
-    /// `Spec::identity` of the run.
-    pub identity: String,
-    /// Wall time spent so far.
-    pub seconds: f64,
-    /// CPU time spent so far.
-    pub cpu_seconds: f64,
-    /// The streams that have begun, by number.
-    pub streams: Vec<StreamCheckpoint>,
-}
-
-impl Checkpoint {
-    /// Puts a newer checkpoint of a stream in its place.
-    pub fn put(&mut self, stream: StreamCheckpoint) {
-        match self.streams.binary_search_by_key(&stream.stream, |known| known.stream) {
-            Ok(i) => self.streams[i] = stream,
-            Err(i) => self.streams.insert(i, stream),
-        }
-    }
-
-    fn to_bytes(&self) -> Vec<u8> {
-        let body = postcard::to_stdvec(self).expect("plain data always serialises");
-        let mut bytes = CHECKPOINT_MAGIC.to_vec();
-        bytes.extend(crc32fast::hash(&body).to_le_bytes());
-        bytes.extend(body);
-        bytes
-    }
-
-    fn from_bytes(bytes: &[u8]) -> Option<Checkpoint> {
-        let (sum, body) = bytes.strip_prefix(CHECKPOINT_MAGIC)?.split_first_chunk::<4>()?;
-        if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
-            return None;
-        }
-        postcard::from_bytes(body).ok()
-    }
-}
-
 /// A run folder that this process holds the lock of.
 pub struct Folder {
     /// Where it is, as it was named.
@@ -151,23 +112,22 @@ impl Folder {
             }
         };
         let folder = lock(path).inspect_err(|_| undo())?;
-        let fill = || -> Result<()> {
-            refuse_used(path)?;
+        let fill = || -> io::Result<()> {
             if let Some(text) = instance {
                 folder.write(INSTANCE, text.as_bytes())?;
             }
-            folder.write_spec(spec)?;
-            sync_folder(path.parent().unwrap_or(Path::new(".")));
-            Ok(())
+            folder.write_spec(spec)
         };
+        // Once more, now that nobody else can be at it.
+        refuse_used(path)?;
         if let Err(error) = fill() {
             for name in [INSTANCE, SPEC, LOCK] {
                 let _ = fs::remove_file(path.join(name));
-                let _ = fs::remove_file(path.join(temporary(name)));
             }
             undo();
-            return Err(error.context(format!("cannot write to the folder {}", path.display())));
+            return Err(unwritable(path, &error));
         }
+        sync_folder(path.parent().unwrap_or(Path::new("")));
         Ok(folder)
     }
 
@@ -340,7 +300,9 @@ fn refuse_used(path: &Path) -> Result<()> {
         let path = path.display();
         bail!("{path} already holds a run: `sortie resume {path}` goes on with it, or give another --out");
     }
-    if entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != LOCK)) {
+    // A crash before the spec was written leaves no more than these.
+    let ours = |name: &str| name == LOCK || name == temporary(SPEC) || name == temporary(INSTANCE);
+    if entries.any(|entry| entry.is_ok_and(|entry| !ours(&entry.file_name().to_string_lossy()))) {
         bail!("{} is not empty: give another --out", path.display());
     }
     Ok(())
@@ -367,15 +329,17 @@ fn make_folders(path: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn lock(path: &Path) -> Result<Folder> {
-    let failed =
-        |error: io::Error| anyhow!("cannot write to the folder {} ({})", path.display(), plain(&error));
-    let file =
-        OpenOptions::new().create(true).write(true).truncate(false).open(path.join(LOCK)).map_err(failed)?;
+    let file = OpenOptions::new().create(true).write(true).truncate(false).open(path.join(LOCK));
+    let file = file.map_err(|error| unwritable(path, &error))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => bail!("{}: another process is working on this run", path.display()),
         // Some network file systems have no locks: then it is up to the user.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(Folder { path: path.to_path_buf(), _lock: file }),
     }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
+    anyhow!("cannot write to the folder {} ({}): make room or use another", path.display(), plain(error))
 }
 
 fn temporary(name: &str) -> String {
@@ -393,7 +357,7 @@ fn sync_folder(path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::{Nrpa, Rng};
+    use sortie_core::Nrpa;
 
     fn spec() -> Spec {
         Spec {
@@ -405,18 +369,6 @@ mod tests {
             threads: 1,
             search: Search::Nrpa(Nrpa::default()),
             limits: Limits { seconds: Some(1.5), target: Some(-3.0), ..Limits::default() },
-        }
-    }
-
-    fn stream(stream: u32, playouts: u64) -> StreamCheckpoint {
-        StreamCheckpoint {
-            stream,
-            rng: Rng::new(1, 2),
-            playouts,
-            improved_at: 0,
-            best: None,
-            ended: None,
-            search: vec![1, 2, 3],
         }
     }
 
@@ -437,27 +389,6 @@ mod tests {
             fs::write(folder.path.join(SPEC), text.replace(from, to)).unwrap();
             let error = format!("{:#}", folder.read_spec().unwrap_err());
             assert!(error.contains(expected), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_checkpoint_is_whole_or_refused() {
-        let mut checkpoint =
-            Checkpoint { identity: spec().identity(), seconds: 2.0, cpu_seconds: 3.0, streams: vec![] };
-        for (number, playouts) in [(3, 1), (0, 2), (3, 5)] {
-            checkpoint.put(stream(number, playouts));
-        }
-        let playouts: Vec<u64> = checkpoint.streams.iter().map(|s| s.playouts).collect();
-        assert_eq!(playouts, [2, 5]);
-        let bytes = checkpoint.to_bytes();
-        assert_eq!(Checkpoint::from_bytes(&bytes).unwrap().streams, checkpoint.streams);
-        for end in 0..bytes.len() {
-            assert!(Checkpoint::from_bytes(&bytes[..end]).is_none());
-        }
-        for i in 0..bytes.len() {
-            let mut bad = bytes.clone();
-            bad[i] ^= 1;
-            assert!(Checkpoint::from_bytes(&bad).is_none(), "byte {i}");
         }
     }
 

@@ -2,6 +2,7 @@
 //! verified, 2 misuse.
 
 mod args;
+mod checkpoint;
 mod clock;
 mod commands;
 mod duration;

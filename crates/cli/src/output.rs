@@ -56,6 +56,11 @@ pub fn count(n: u64) -> String {
     text
 }
 
+/// A path as JSON; what is not Unicode in it is replaced.
+pub fn path(path: &Path) -> Value {
+    json!(path.to_string_lossy())
+}
+
 /// A number of seconds that is not longer than it is exact.
 pub fn rounded(seconds: f64) -> Value {
     json!((seconds * 1e6).round() / 1e6)
@@ -104,8 +109,8 @@ impl Summary<'_> {
             "seconds": rounded(self.seconds),
             "cpu_seconds": rounded(self.cpu_seconds),
             "reason": self.reason,
-            "folder": self.folder,
-            "record": self.folder.join(folder::RECORD),
+            "folder": path(self.folder),
+            "record": path(&self.folder.join(folder::RECORD)),
             "version": env!("CARGO_PKG_VERSION"),
         }) else {
             unreachable!("an object was written")
@@ -140,9 +145,8 @@ pub fn human(result: &Map<String, Value>, position: &Position, folder: &Path) ->
     rows.push(("ended", why(&text("reason")).to_string()));
     rows.push(("folder", folder.display().to_string()));
     rows.push(("verify", command("verify", folder)));
-    if text("reason") == "asked" {
-        rows.push(("go on", command("resume", folder)));
-    }
+    let more = if text("reason") == "asked" { "" } else { " --time 1m" };
+    rows.push(("go on", command("resume", folder) + more));
     let width = rows.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
     let mut out = format!("{}\n\n", position.text.trim_end());
     for (key, value) in rows {

@@ -12,7 +12,7 @@ const PLAIN_SECONDS: f64 = 5.0;
 
 /// How a run stands.
 pub struct Status {
-    /// Its best score, saved.
+    /// Its best score: on disk, unless the disk fails.
     pub best: Option<f64>,
     /// Playouts of all sessions.
     pub playouts: u64,

@@ -1,8 +1,9 @@
 //! The thread that writes a run down while the searches go on: the best record first, then the event that announces
 //! it, the checkpoint, the progress. A disk that fails is told of once and tried again; the search does not stop.
 
+use crate::checkpoint::Checkpoint;
 use crate::clock;
-use crate::folder::{self, Checkpoint, Events, Folder, Spec};
+use crate::folder::{self, Events, Folder, Spec};
 use crate::mailbox::{Found, Mailbox};
 use crate::output::{number, rounded};
 use crate::progress::{Progress, Status};
@@ -208,8 +209,9 @@ impl<'a> Scribe<'a> {
             playouts_max.filter(|_| rate > 0.0).map(|max| (max - playouts as f64) / rate),
         ];
         let left = left.into_iter().flatten().reduce(f64::min);
+        let unsaved = self.unsaved.as_ref().map(|found| found.solution.score);
         Status {
-            best: self.saved.as_ref().map(|record| record.score),
+            best: unsaved.or(self.saved.as_ref().map(|record| record.score)),
             playouts,
             rate,
             seconds: now,

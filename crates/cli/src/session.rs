@@ -1,7 +1,8 @@
 //! One session of a run: the searches on their threads, the scribe on its own, and the end. `solve` begins a run with
 //! it and `resume` goes on with one.
 
-use crate::folder::{self, Checkpoint, Folder, Spec};
+use crate::checkpoint::Checkpoint;
+use crate::folder::{self, Folder, Spec};
 use crate::mailbox::{Found, Mailbox};
 use crate::output::{self, Summary, number, rounded};
 use crate::scribe::{Scribe, record};
@@ -179,8 +180,8 @@ pub fn print_ended(
 ) -> Result<Verdict> {
     let Value::Object(mut result) = result else { return Err(anyhow!("{}: not a result", folder::RESULT)) };
     // The folder may have been moved since.
-    result.insert("folder".into(), json!(folder.path));
-    result.insert("record".into(), json!(folder.path.join(folder::RECORD)));
+    result.insert("folder".into(), output::path(&folder.path));
+    result.insert("record".into(), output::path(&folder.path.join(folder::RECORD)));
     if json {
         output::print_json(&result)?;
         return Ok(Verdict::Done);

@@ -2,12 +2,13 @@
 
 use crate::Verdict;
 use crate::args::Resume;
-use crate::folder::{self, Checkpoint, Folder, Spec, instance_copy};
+use crate::checkpoint::Checkpoint;
+use crate::folder::{self, Folder, Spec, instance_copy};
 use crate::output;
 use crate::session::{Session, print_ended};
 use crate::source::Instance;
 use anyhow::{Context, Result};
-use sortie_core::{Limits, StopReason};
+use sortie_core::{Limits, Record, StopReason};
 
 /// Runs the command.
 pub fn run(args: &Resume) -> Result<Verdict> {
@@ -17,13 +18,13 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     instance.problem()?;
     let ended = folder.read_result().filter(|result| result["reason"] != "asked");
     if let (Some(result), None) = (ended, args.time) {
-        output::say(&format!(
-            "this run has ended; {} --time 1m goes on",
-            output::command("resume", &folder.path)
-        ));
+        if !args.report.quiet {
+            let command = output::command("resume", &folder.path);
+            output::say(&format!("this run has ended; {command} --time 1m goes on"));
+        }
         return print_ended(&folder, &spec, &instance, result, args.report.json);
     }
-    let best = folder.read_record()?;
+    let best = sound_record(&folder, &instance);
     if spec.sortie != env!("CARGO_PKG_VERSION") {
         output::say(&format!(
             "sortie: warning: sortie {} began this run; another version may end it elsewhere",
@@ -58,6 +59,23 @@ pub fn run(args: &Resume) -> Result<Verdict> {
         quiet: args.report.quiet,
     };
     session.run()
+}
+
+/// The best record so far, with the score that its moves have: what a false claim beats would be lost.
+fn sound_record(folder: &Folder, instance: &Instance) -> Option<Record> {
+    let check = || -> Result<Option<Record>> {
+        let Some(record) = folder.read_record()? else { return Ok(None) };
+        let score = instance.verify(&record.moves)?.score;
+        let sound = Record { score, ..record.clone() };
+        if sound != record {
+            folder.write(folder::RECORD, sound.to_text().as_bytes())?;
+        }
+        Ok(Some(sound))
+    };
+    check().unwrap_or_else(|error| {
+        output::say(&format!("sortie: warning: {} is not used: {error:#}", folder::RECORD));
+        None
+    })
 }
 
 /// A stream that reached the target has ended the run, though a crash may have come before the others heard of it.

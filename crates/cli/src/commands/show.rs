@@ -2,10 +2,11 @@
 
 use crate::args::Show;
 use crate::folder::write_whole;
-use crate::output::{self, score};
+use crate::output::{self, number, score};
 use crate::source::{Instance, Source, plain};
 use crate::{Verdict, raster};
 use anyhow::{Result, anyhow, bail};
+use serde_json::{Value, json};
 use sortie_core::Position;
 use std::fs::File;
 use std::io::Read;
@@ -23,12 +24,24 @@ pub fn run(args: &Show) -> Result<Verdict> {
         files.push((path, raster::png(picture(&instance, &position)?, args.scale)?));
     }
     for (path, bytes) in files {
-        write_whole(path, &bytes)
+        write(path, &bytes)
             .map_err(|error| anyhow!("cannot write {} ({})", path.display(), plain(&error)))?;
         output::say(&format!("wrote {}", path.display()));
     }
-    output::print(&text(&instance, &position, moves.len()))?;
+    if args.json {
+        output::print_json(&json(&instance, &position, &moves))?;
+    } else {
+        output::print(&text(&instance, &position, moves.len()))?;
+    }
     Ok(Verdict::Done)
+}
+
+/// Files are replaced whole; a device or a link (/dev/stdout) is written to.
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(meta) if !meta.is_file() => std::fs::write(path, bytes),
+        _ => write_whole(path, bytes),
+    }
 }
 
 /// The instance and the moves to play on it.
@@ -66,6 +79,24 @@ fn is_record(path: &Path) -> bool {
 
 fn picture<'a>(instance: &Instance, position: &'a Position) -> Result<&'a sortie_core::picture::Picture> {
     position.picture.as_ref().ok_or_else(|| anyhow!("{} has no picture, only text", instance.domain()))
+}
+
+fn json(instance: &Instance, position: &Position, moves: &[String]) -> Value {
+    let mut value = json!({
+        "domain": instance.domain(),
+        "instance": instance.name,
+        "moves": moves,
+        "score": number(position.score),
+        "best_known": instance.best_known().map(number),
+        "legal": position.legal,
+        "text": position.text,
+    });
+    for &(key, fact) in &position.facts {
+        if value.get(key).is_none() {
+            value[key] = number(fact);
+        }
+    }
+    value
 }
 
 fn text(instance: &Instance, position: &Position, moves: usize) -> String {

@@ -34,7 +34,7 @@ pub fn run(args: &Verify) -> Result<Verdict> {
                 rows.push(row(path, &checked));
             }
             Err(error) => {
-                rows.push(json!({ "file": path, "ok": false, "error": format!("{error:#}") }));
+                rows.push(json!({ "file": output::path(path), "ok": false, "error": format!("{error:#}") }));
                 // The last one is told by `main`, like every misuse.
                 if let Some(earlier) = misused.replace(error) {
                     output::say(&format!("sortie: {earlier:#}"));
@@ -90,7 +90,7 @@ fn tell(path: &Path, checked: &Checked) -> Result<()> {
 
 fn row(path: &Path, checked: &Checked) -> Value {
     let mut row = json!({
-        "file": path,
+        "file": output::path(path),
         "ok": checked.outcome.is_ok(),
         "instance": checked.instance,
         "claimed": number(checked.claimed),

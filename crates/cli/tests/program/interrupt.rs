@@ -2,25 +2,38 @@
 
 use crate::{Home, Ran, finish, moves, record_moves, until};
 use serde_json::Value;
-use sortie_core::{Record, Rng};
+use sortie_core::{Record, Rng, StreamCheckpoint};
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A search of level 3 that takes a second or two, and saves its state often.
-const SOLVE: &str = "solve samegame/1 --level 3 --iterations 22 --seed 7 --best-of 3 --threads 2 \
+const SOLVE: &str = "solve samegame/1 --level 3 --iterations 28 --seed 7 --best-of 3 --threads 2 \
                      --checkpoint-every 50ms --quiet --json --out";
 const RESUME: &str = "--checkpoint-every 50ms --quiet --json";
 
-fn kill_at(mut child: Child, moment: Duration) -> bool {
-    let start = Instant::now();
+/// Playouts of all streams by the last checkpoint of a run (its format is in docs/formats.md).
+fn saved_playouts(home: &Home, folder: &str) -> u64 {
+    let Ok(bytes) = std::fs::read(home.path(folder).join("checkpoint")) else { return 0 };
+    let body = &bytes[b"sortie checkpoint 1\n".len() + 4..];
+    let (_, _, _, streams): (String, f64, f64, Vec<StreamCheckpoint>) =
+        postcard::from_bytes(body).expect("whole");
+    streams.iter().map(|stream| stream.playouts).sum()
+}
+
+/// Kills a run some milliseconds after so many playouts were saved. False if it came to its end before.
+fn kill_at(home: &Home, folder: &str, mut child: Child, playouts: u64, milliseconds: f64) -> bool {
+    let mut reached = None;
     let mut ended = false;
     until("the moment to kill", || {
         ended = child.try_wait().expect("a child").is_some();
-        ended || start.elapsed() >= moment
+        if reached.is_none() && saved_playouts(home, folder) >= playouts {
+            reached = Some(Instant::now());
+        }
+        ended || reached.is_some_and(|at| at.elapsed().as_secs_f64() * 1000.0 >= milliseconds)
     });
     child.kill().expect("SIGKILL");
     child.wait().expect("a child");
-    ended
+    !ended
 }
 
 /// The best score that the events of a run announce.
@@ -44,21 +57,23 @@ fn check_announced(home: &Home, folder: &str) {
 #[test]
 fn killed_at_ten_random_moments_it_ends_with_the_same_moves() {
     let home = Home::new();
-    let start = Instant::now();
     let whole = home.json(&format!("{SOLVE} whole"));
-    let duration = start.elapsed();
+    let total = whole["playouts"].as_f64().unwrap();
     let mut rng = Rng::new(1, 0);
     let mut interrupted = 0;
     for trial in 0..10 {
         let folder = format!("run{trial}");
-        let child = home.spawn(&format!("{SOLVE} {folder}"));
-        until("the spec", || home.path(&folder).join("spec.toml").exists());
-        interrupted += u32::from(!kill_at(child, duration.mul_f64(rng.unit())));
-        check_announced(&home, &folder);
-        if trial % 3 == 0 {
-            // Killed once more while it goes on.
-            kill_at(home.spawn(&format!("resume {folder} {RESUME}")), duration.mul_f64(rng.unit() / 2.0));
+        let mut kill = |line: String, part: f64| {
+            let child = home.spawn(&line);
+            until("the spec", || home.path(&folder).join("spec.toml").exists());
+            let killed = kill_at(&home, &folder, child, (part * total) as u64, 60.0 * rng.unit());
             check_announced(&home, &folder);
+            u32::from(killed)
+        };
+        // One in each tenth of the run; every third is killed once more while it goes on.
+        interrupted += kill(format!("{SOLVE} {folder}"), trial as f64 / 10.0);
+        if trial % 3 == 0 {
+            kill(format!("resume {folder} {RESUME}"), (trial as f64 + 2.0) / 12.0);
         }
         let result = home.json(&format!("resume {folder} {RESUME}"));
         assert_eq!(moves(&result), moves(&whole), "trial {trial}");
@@ -73,12 +88,11 @@ fn killed_at_ten_random_moments_it_ends_with_the_same_moves() {
 fn without_a_checkpoint_it_starts_again_and_keeps_its_best() {
     let home = Home::new();
     let whole = home.json(&format!("{SOLVE} whole"));
-    let moment = Duration::from_secs_f64(whole["seconds"].as_f64().unwrap() * 0.7);
+    let half = whole["playouts"].as_u64().unwrap() / 2;
     for damage in ["gone", "cut", "changed"] {
         let folder = format!("run-{damage}");
         let child = home.spawn(&format!("{SOLVE} {folder}"));
-        until("a checkpoint", || home.path(&folder).join("checkpoint").exists());
-        kill_at(child, moment);
+        assert!(kill_at(&home, &folder, child, half, 0.0), "killed before its end");
         let path = home.path(&folder).join("checkpoint");
         let mut bytes = std::fs::read(&path).unwrap();
         match damage {
@@ -109,6 +123,21 @@ fn a_best_from_before_is_never_lost() {
     let result = home.json("resume run --quiet --json");
     assert_eq!(moves(&result), record_moves(&home.path("good/best.record")));
     assert_eq!(record_moves(&home.path("run/best.record")), moves(&result));
+}
+
+#[test]
+fn a_false_record_does_not_stand_in_the_way() {
+    let home = Home::new();
+    let whole = home.json("solve samegame/1 --playouts 2000 --best-of 1 --seed 1 --quiet --json --out run");
+    let record = home.read("run/best.record");
+    let score = format!("score = {}", whole["score"]);
+    for false_record in [record.replace(&score, "score = 99999"), record + "a1", "nonsense".into()] {
+        home.write("run/best.record", &false_record);
+        std::fs::remove_file(home.path("run/result.json")).unwrap();
+        let result = home.json("resume run --quiet --json");
+        assert_eq!((moves(&result), &result["score"]), (moves(&whole), &whole["score"]));
+        assert_eq!(home.run("verify run").code, 0);
+    }
 }
 
 #[test]

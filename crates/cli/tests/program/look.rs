@@ -1,6 +1,7 @@
 //! `list`, `show`, `replay` and `bench`.
 
 use crate::{Home, record_moves};
+use serde_json::Value;
 use std::process::Stdio;
 
 #[test]
@@ -62,6 +63,14 @@ fn positions_are_shown_as_text_and_pictures() {
     assert!(home.run("show run/best.record").stdout.contains("the end"));
     assert_eq!(home.run("show run --after 1000").code, 2);
     assert_eq!(home.run("show run --moves a1").code, 2);
+    let shown = home.json("show run --after 1 --json");
+    assert_eq!(
+        (&shown["moves"][0], &shown["instance"]),
+        (&Value::from(first.as_str()), &Value::from("samegame/1"))
+    );
+    assert!(
+        shown["legal"].as_array().is_some_and(|legal| !legal.is_empty()) && shown["cells_left"].is_number()
+    );
     assert!(home.run("show nim/21").stdout.contains("3 legal moves"));
 }
 
