@@ -2,6 +2,7 @@
 //! A domain knows nothing of searches and does no I/O.
 
 mod instance;
+mod morpion;
 mod registry;
 mod samegame;
 mod toy;

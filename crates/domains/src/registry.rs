@@ -5,9 +5,10 @@ use crate::{samegame, toy};
 
 /// Every domain, in the order of `sortie list`.
 pub static DOMAINS: &[&Entry] = &[
-    &samegame::ENTRY, //
-    &toy::LEFTMOVE,
-    &toy::NIM,
+    &crate::samegame::ENTRY,
+    &crate::morpion::ENTRY,
+    &crate::toy::LEFTMOVE,
+    &crate::toy::NIM,
 ];
 
 /// Opens `domain/name[:options]`. `read` reads a whole text file and is only called for names that are not built in.
