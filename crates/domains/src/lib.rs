@@ -3,6 +3,7 @@
 
 mod instance;
 mod registry;
+mod schur;
 
 pub use instance::{Entry, OpenError, Opened, Options, Request};
 pub use registry::{DOMAINS, open};
