@@ -5,6 +5,7 @@ mod instance;
 mod morpion;
 mod registry;
 mod samegame;
+mod schur;
 mod toy;
 
 pub use instance::{Entry, OpenError, Opened, Options, Request};

@@ -14,7 +14,7 @@ use std::hash::{Hash, Hasher};
 const NAMES: &str = "5T, 5D, 4T or 4D";
 
 /// The row of the table of domains.
-pub const ENTRY: Entry = Entry {
+pub static ENTRY: Entry = Entry {
     name: "morpion",
     about: "Morpion Solitaire: as many lines of five as will fit; T lines may touch, D lines are disjoint",
     names: NAMES,

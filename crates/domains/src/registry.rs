@@ -1,12 +1,12 @@
 //! The table that names the domains. Adding a domain is one file and one line here.
 
 use crate::instance::{Entry, OpenError, Opened, Request, split_options};
-use crate::{samegame, toy};
 
 /// Every domain, in the order of `sortie list`.
 pub static DOMAINS: &[&Entry] = &[
     &crate::samegame::ENTRY,
     &crate::morpion::ENTRY,
+    &crate::schur::ENTRY,
     &crate::toy::LEFTMOVE,
     &crate::toy::NIM,
 ];
