@@ -101,7 +101,8 @@ fn the_number_of_threads_does_not_change_the_answer() {
 fn searches_beat_sampling_at_equal_playouts() {
     let problem = LeftMove { depth: 60 };
     let mean = |search: &Search| -> f64 {
-        (0..5).map(|seed| solve(&problem, search, seed, playouts(3_000)).best.unwrap().score).sum::<f64>() / 5.0
+        (0..5).map(|seed| solve(&problem, search, seed, playouts(3_000)).best.unwrap().score).sum::<f64>()
+            / 5.0
     };
     let sampling = mean(&Search::Sample(Sample::default()));
     for search in searches().into_iter().skip(1) {
@@ -135,7 +136,8 @@ fn a_target_ends_all_streams() {
     let stop = AtomicBool::new(false);
     let control = Control::new(Limits { target: Some(25.0), ..Limits::default() }, &stop, &|_| {});
     let search = Search::Nrpa(Nrpa { level: 2, iterations: 30, ..Nrpa::default() });
-    let outcomes = best_of(&problem, &BestOf { search, seed: 1, streams: 3, threads: 3 }, &control, Vec::new());
+    let outcomes =
+        best_of(&problem, &BestOf { search, seed: 1, streams: 3, threads: 3 }, &control, Vec::new());
     assert_eq!(outcomes.reason, StopReason::Target);
     assert!(outcomes.best.unwrap().score >= 25.0);
 }

@@ -305,8 +305,11 @@ fn offer<const LANE: usize, const W: usize>(
     let (moves, codes) = (&mut out.moves[..n], &mut out.codes[..n]);
     let mut kept = 0;
     for group in &state.groups {
-        moves[kept] = group.first;
-        codes[kept] = group.code;
+        // SAFETY: `kept` grows by at most one a group, and there are as many places as groups.
+        unsafe {
+            *moves.get_unchecked_mut(kept) = group.first;
+            *codes.get_unchecked_mut(kept) = group.code;
+        }
         kept += usize::from(keep(group));
     }
     out.moves.truncate(kept);
@@ -376,16 +379,20 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
         // Without branches on the answers: nobody could predict them.
         let free = self.free.len();
         self.free.resize(free + before, 0);
-        let (mut kept, mut freed) = (0, free);
+        let (groups, places) = (&mut self.groups[..before], &mut self.free[free..]);
+        let (mut kept, mut freed) = (0, 0);
         for i in 0..before {
-            let group = self.groups[i];
+            let group = groups[i];
             let gone = self.shapes[group.place as usize].meets(&stale);
-            self.groups[kept] = group;
-            self.free[freed] = group.place;
+            // SAFETY: both grow by at most one a group and are never more than `i`.
+            unsafe {
+                *groups.get_unchecked_mut(kept) = group;
+                *places.get_unchecked_mut(freed) = group.place;
+            }
             kept += usize::from(!gone);
             freed += usize::from(gone);
         }
-        self.free.truncate(freed);
+        self.free.truncate(free + freed);
         let end = self.groups.len();
         self.groups.copy_within(before..end, kept);
         self.groups.truncate(end - (before - kept));
