@@ -1,7 +1,7 @@
 //! The hot loop: one playout, drawn uniformly or by a policy, recorded so that nothing is ever generated twice.
 
 use crate::domain::{Choices, Problem};
-use crate::policy::{Policy, UNKNOWN, exp, sum};
+use crate::policy::{Memo, Policy, UNKNOWN, exp, sum};
 use crate::rng::Rng;
 
 /// A recorded playout: for every step the ids (and codes) on offer and which of them was chosen.
@@ -79,13 +79,20 @@ pub struct Scratch<P: Problem> {
     state: P::State,
     choices: Choices<P::Move>,
     weights: Vec<f64>,
+    memo: Memo,
 }
 
 impl<P: Problem> Scratch<P> {
     /// Buffers for playouts of `problem` from its initial position.
     pub fn new(problem: &P) -> Scratch<P> {
         let start = problem.initial();
-        Scratch { state: start.clone(), start, choices: Choices::new(), weights: Vec::new() }
+        Scratch {
+            state: start.clone(),
+            start,
+            choices: Choices::new(),
+            weights: Vec::new(),
+            memo: Memo::new(),
+        }
     }
 }
 
@@ -101,6 +108,9 @@ pub fn playout<P: Problem>(
 ) {
     trace.clear();
     trace.generation = policy.generation();
+    if !policy.is_dense() {
+        scratch.memo.clear();
+    }
     scratch.state.clone_from(&scratch.start);
     loop {
         fill(problem, offer, &scratch.state, &mut scratch.choices);
@@ -109,6 +119,7 @@ pub fn playout<P: Problem>(
             break;
         }
         let start = trace.ids.len();
+        policy.weigh(&choices.codes, &mut scratch.memo, &mut trace.ids, &mut scratch.weights);
         record(problem, offer, policy, &scratch.state, choices, &mut scratch.weights, trace);
 
         let weights = &scratch.weights;
@@ -130,11 +141,13 @@ pub fn retrace<P: Problem>(
     scratch: &mut Scratch<P>,
 ) -> Option<Trace<P::Move>> {
     let mut trace = Trace { generation: policy.generation(), ..Trace::default() };
+    scratch.memo.clear();
     scratch.state.clone_from(&scratch.start);
     for &i in indices {
         fill(problem, offer, &scratch.state, &mut scratch.choices);
         let mv = *scratch.choices.moves.get(i as usize)?;
         let start = trace.ids.len();
+        policy.weigh(&scratch.choices.codes, &mut scratch.memo, &mut trace.ids, &mut scratch.weights);
         record(problem, offer, policy, &scratch.state, &scratch.choices, &mut scratch.weights, &mut trace);
         trace.chosen.push(start as u32 + i);
         trace.moves.push(mv);
@@ -157,7 +170,7 @@ pub fn fill<P: Problem>(problem: &P, offer: Offer, state: &P::State, out: &mut C
     }
 }
 
-/// Adds a step to the trace (codes, ids, bias factors and where it ends) and weighs its choices.
+/// Adds a step whose choices are weighed to the trace: codes, bias factors (also to the weights) and where it ends.
 #[inline]
 fn record<P: Problem>(
     problem: &P,
@@ -165,11 +178,9 @@ fn record<P: Problem>(
     policy: &Policy,
     state: &P::State,
     choices: &Choices<P::Move>,
-    weights: &mut Vec<f64>,
+    weights: &mut [f64],
     trace: &mut Trace<P::Move>,
 ) {
-    weights.clear();
-    policy.weigh(&choices.codes, &mut trace.ids, weights);
     if !policy.is_dense() {
         trace.codes.extend_from_slice(&choices.codes);
     }

@@ -54,6 +54,43 @@ pub struct Mark {
     level: u64,
 }
 
+/// The hashed codes that a playout has met, where they are found quicker than in the table: most choices of a step
+/// were there in the step before.
+#[derive(Debug, Clone)]
+pub struct Memo(Box<[Known; MEMO]>);
+
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    code: u64,
+    id: u32,
+    weight: f64,
+}
+
+const MEMO: usize = 256;
+
+impl Memo {
+    /// Nothing known.
+    pub fn new() -> Memo {
+        let mut memo = Memo(Box::new([Known { code: 0, id: UNKNOWN, weight: 1.0 }; MEMO]));
+        memo.clear();
+        memo
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        for (i, known) in self.0.iter_mut().enumerate() {
+            // A code that belongs in another place is never found here.
+            known.code = i as u64 ^ 1;
+        }
+    }
+}
+
+impl Default for Memo {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// A policy in a checkpoint.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SavedPolicy {
@@ -106,16 +143,26 @@ impl Policy {
         if self.codes[place] == EMPTY { UNKNOWN } else { place as u32 }
     }
 
-    /// Appends the ids of `codes` and their weights, as exp(w).
+    /// Appends the ids of `codes` and puts their weights, as exp(w), into `weights`. `memo` must have been cleared
+    /// since the policy last changed.
     #[inline]
-    pub fn weigh(&self, codes: &[u64], ids: &mut Vec<u32>, weights: &mut Vec<f64>) {
+    pub fn weigh(&self, codes: &[u64], memo: &mut Memo, ids: &mut Vec<u32>, weights: &mut Vec<f64>) {
+        weights.clear();
         if self.dense {
             ids.extend(codes.iter().map(|&code| code as u32));
             weights.extend(codes.iter().map(|&code| self.weights[code as usize]));
-        } else {
-            let start = ids.len();
-            ids.extend(codes.iter().map(|&code| self.id(code)));
-            weights.extend(ids[start..].iter().map(|&id| self.weights[id as usize]));
+            return;
+        }
+        let start = ids.len();
+        ids.resize(start + codes.len(), UNKNOWN);
+        weights.resize(codes.len(), 0.0);
+        for ((&code, id), weight) in codes.iter().zip(&mut ids[start..]).zip(weights) {
+            let known = &mut memo.0[code as usize % MEMO];
+            if known.code != code {
+                let id = self.id(code);
+                *known = Known { code, id, weight: self.weights[id as usize] };
+            }
+            (*id, *weight) = (known.id, known.weight);
         }
     }
 
@@ -169,9 +216,11 @@ impl Policy {
         // At most one touch a code on offer; the list is cut to those that were new.
         let mut n = self.touched.len();
         self.touched.resize(n + ids.len(), 0);
+        let (touched, deltas) = (&mut self.touched[..], &mut self.deltas[..]);
         for (&id, &weight) in ids.iter().zip(&*step) {
-            let delta = &mut self.deltas[id as usize];
-            self.touched[n] = id;
+            let delta = &mut deltas[id as usize];
+            // SAFETY: `n` grows by at most one an id, and there is a place for each.
+            unsafe { *touched.get_unchecked_mut(n) = id };
             n += usize::from(*delta == 0.0);
             *delta -= weight * scale;
         }

@@ -2,8 +2,10 @@
 //! A domain knows nothing of searches and does no I/O.
 
 mod instance;
+mod morpion;
 mod registry;
 mod samegame;
+mod schur;
 mod toy;
 
 pub use instance::{Entry, OpenError, Opened, Options, Request};

@@ -1,13 +1,14 @@
 //! The table that names the domains. Adding a domain is one file and one line here.
 
 use crate::instance::{Entry, OpenError, Opened, Request, split_options};
-use crate::{samegame, toy};
 
 /// Every domain, in the order of `sortie list`.
 pub static DOMAINS: &[&Entry] = &[
-    &samegame::ENTRY, //
-    &toy::LEFTMOVE,
-    &toy::NIM,
+    &crate::samegame::ENTRY,
+    &crate::morpion::ENTRY,
+    &crate::schur::ENTRY,
+    &crate::toy::LEFTMOVE,
+    &crate::toy::NIM,
 ];
 
 /// Opens `domain/name[:options]`. `read` reads a whole text file and is only called for names that are not built in.

@@ -140,9 +140,9 @@ impl<'a, P: Problem> Nest<'a, P> {
             fill(self.problem, self.offer, &here.state, &mut here.choices);
             let n = here.choices.moves.len();
             if n == 0 {
-                // An end that was reached without a playout still has a score.
+                // Called at an end: a playout of no moves.
                 if here.best.is_empty() {
-                    here.best_score = self.problem.score(&here.state);
+                    self.finish_playout(level, run);
                 }
                 break;
             }
@@ -212,6 +212,12 @@ impl<'a, P: Problem> Nest<'a, P> {
             here.best.push(mv);
             self.problem.play(&mut here.state, mv);
         }
+        self.finish_playout(0, run);
+    }
+
+    /// Scores the end that `levels[level]` has come to by the moves in its `best`.
+    fn finish_playout(&mut self, level: usize, run: &mut Run) {
+        let here = &mut self.levels[level];
         here.best_score = self.problem.score(&here.state);
         run.count_playout();
         run.offer(here.best_score, || {

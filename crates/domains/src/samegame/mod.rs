@@ -68,23 +68,25 @@ pub struct State<const LANE: usize, const W: usize> {
     columns: u8,
     moves_played: u16,
     points: f64,
-    /// Places of the playable groups, old ones before new ones. Derived from `cells`, like all that follows, but the
-    /// order and the places depend on the moves that led here.
-    alive: Vec<u16>,
-    groups: Vec<Group<LANE, W>>,
-    /// `places[cell]` is where the group whose first cell this is stands in `groups`, if there is one.
+    /// The playable groups, old ones before new ones. Derived from `cells`, like all that follows, but the order and
+    /// the places depend on the moves that led here.
+    groups: Vec<Group>,
+    /// `shapes[place]` are the cells of the group that has this place.
+    shapes: Vec<Bits<LANE, W>>,
+    /// `places[cell]` is the place of the group whose first cell this is, if there is one.
     places: Vec<u16>,
-    /// Places in `groups` that may be used again.
+    /// Places that may be used again.
     free: Vec<u16>,
 }
 
-/// Two or more connected cells of one colour.
+/// Two or more connected cells of one colour: what a playout asks of it. Its cells stand elsewhere, so that going
+/// through all groups touches little memory.
 #[derive(Debug, Clone, Copy)]
-struct Group<const LANE: usize, const W: usize> {
-    cells: Bits<LANE, W>,
+struct Group {
     code: u64,
     /// The cell that names the group: its leftmost column, and there the lowest.
     first: u16,
+    place: u16,
     size: u16,
     colour: u8,
 }
@@ -93,8 +95,8 @@ struct Group<const LANE: usize, const W: usize> {
 impl<const LANE: usize, const W: usize> Clone for State<LANE, W> {
     fn clone(&self) -> Self {
         State {
-            alive: self.alive.clone(),
             groups: self.groups.clone(),
+            shapes: self.shapes.clone(),
             places: self.places.clone(),
             free: self.free.clone(),
             ..*self
@@ -102,8 +104,8 @@ impl<const LANE: usize, const W: usize> Clone for State<LANE, W> {
     }
 
     fn clone_from(&mut self, from: &Self) {
-        self.alive.clone_from(&from.alive);
         self.groups.clone_from(&from.groups);
+        self.shapes.clone_from(&from.shapes);
         self.places.clone_from(&from.places);
         self.free.clone_from(&from.free);
         (self.cells, self.colours, self.columns) = (from.cells, from.colours, from.columns);
@@ -145,8 +147,8 @@ impl<const LANE: usize, const W: usize> SameGame<LANE, W> {
             columns: board.columns as u8,
             moves_played: 0,
             points: 0.0,
-            alive: Vec::new(),
             groups: Vec::new(),
+            shapes: Vec::new(),
             places: vec![0; W * 64],
             free: Vec::new(),
         };
@@ -165,15 +167,15 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
 
     fn moves(&self, state: &State<LANE, W>, out: &mut Vec<u16>) {
         let start = out.len();
-        out.extend(state.alive.iter().map(|&place| state.groups[place as usize].first));
+        out.extend(state.groups.iter().map(|group| group.first));
         out[start..].sort_unstable();
     }
 
     fn play(&self, state: &mut State<LANE, W>, mv: u16) {
-        let group = *state.group(mv);
-        state.remove(&group);
+        let shape = state.shapes[state.places[mv as usize] as usize];
+        state.remove(&shape);
         state.moves_played += 1;
-        let n = group.size as f64;
+        let n = shape.count() as f64;
         state.points += (n - 2.0) * (n - 2.0);
         if state.columns == 0 {
             state.points += CLEARED;
@@ -181,8 +183,8 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
     }
 
     fn random_move(&self, state: &State<LANE, W>, rng: &mut Rng, _: &mut Vec<u16>) -> Option<u16> {
-        let n = state.alive.len();
-        (n > 0).then(|| state.groups[state.alive[rng.below(n)] as usize].first)
+        let n = state.groups.len();
+        (n > 0).then(|| state.groups[rng.below(n)].first)
     }
 
     fn show(&self, state: &State<LANE, W>) -> String {
@@ -249,7 +251,7 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
 
 impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
     fn score(&self, state: &State<LANE, W>) -> f64 {
-        if !self.penalty || !state.alive.is_empty() {
+        if !self.penalty || !state.groups.is_empty() {
             return state.points;
         }
         let lost = |cells: &Bits<LANE, W>| match cells.count() {
@@ -260,7 +262,7 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
     }
 
     fn code(&self, state: &State<LANE, W>, mv: u16) -> u64 {
-        state.group(mv).code
+        state.find(mv).expect("a legal move names a group").code
     }
 
     /// The selective policy (Cazenave 2016): groups of the tabu colour are kept back, except pairs once more than ten
@@ -295,17 +297,19 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
 fn offer<const LANE: usize, const W: usize>(
     state: &State<LANE, W>,
     out: &mut Choices<u16>,
-    mut keep: impl FnMut(&Group<LANE, W>) -> bool,
+    mut keep: impl FnMut(&Group) -> bool,
 ) {
-    let n = state.alive.len();
+    let n = state.groups.len();
     out.moves.resize(n, 0);
     out.codes.resize(n, 0);
     let (moves, codes) = (&mut out.moves[..n], &mut out.codes[..n]);
     let mut kept = 0;
-    for &place in &state.alive {
-        let group = &state.groups[place as usize];
-        moves[kept] = group.first;
-        codes[kept] = group.code;
+    for group in &state.groups {
+        // SAFETY: `kept` grows by at most one a group, and there are as many places as groups.
+        unsafe {
+            *moves.get_unchecked_mut(kept) = group.first;
+            *codes.get_unchecked_mut(kept) = group.code;
+        }
         kept += usize::from(keep(group));
     }
     out.moves.truncate(kept);
@@ -314,17 +318,8 @@ fn offer<const LANE: usize, const W: usize>(
 
 impl<const LANE: usize, const W: usize> State<LANE, W> {
     /// The group with this first cell, if there is one.
-    fn find(&self, first: u16) -> Option<&Group<LANE, W>> {
-        let place = self.places[first as usize];
-        // The table keeps what was once there: a place counts if it is alive and its group begins here.
-        let group = self.groups.get(place as usize).filter(|group| group.first == first)?;
-        self.alive.contains(&place).then_some(group)
-    }
-
-    /// The group with this first cell, which there must be.
-    #[inline]
-    fn group(&self, first: u16) -> &Group<LANE, W> {
-        &self.groups[self.places[first as usize] as usize]
+    fn find(&self, first: u16) -> Option<&Group> {
+        self.groups.iter().find(|group| group.first == first)
     }
 
     fn colour_at(&self, cell: usize) -> Option<usize> {
@@ -332,17 +327,17 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
     }
 
     /// Removes a group, lets the cells above it fall, closes empty columns and finds the groups of what moved.
-    fn remove(&mut self, group: &Group<LANE, W>) {
+    fn remove(&mut self, shape: &Bits<LANE, W>) {
         // In each column that loses cells everything from the lowest of them up is disturbed. Cells beside it that
         // are of the same group as a disturbed one may lose their connection.
-        let disturbed = group.cells.and_above();
+        let disturbed = shape.and_above();
         let colours = self.colours as usize;
         let mut seeds = disturbed;
         for cells in &self.cells[..colours] {
             seeds = seeds.or(&cells.and(&disturbed).neighbours().and(cells));
         }
         let mut emptied = 0u64; // by column
-        group.cells.for_each_lane(|word, shift, gone| {
+        shape.for_each_lane(|word, shift, gone| {
             let lane_mask = Bits::<LANE, W>::LANE_MASK << shift;
             let mut left = 0;
             for cells in &mut self.cells[..colours] {
@@ -369,8 +364,8 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
     }
 
     fn find_all_groups(&mut self) {
-        self.alive.clear();
         self.groups.clear();
+        self.shapes.clear();
         self.free.clear();
         self.find_groups_in(&Bits([u64::MAX; W]));
     }
@@ -378,28 +373,32 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
     /// Brings the groups up to date after `disturbed` changed. The cells of `seeds` (those and the ones that may have
     /// lost their connection) are all that a new group can begin with.
     fn find_groups_again(&mut self, disturbed: &Bits<LANE, W>, seeds: &Bits<LANE, W>) {
-        let before = self.alive.len();
+        let before = self.groups.len();
         // A group with a disturbed cell is no more; one that touches what is found now is part of it.
         let stale = self.find_groups_in(seeds).or(disturbed);
         // Without branches on the answers: nobody could predict them.
         let free = self.free.len();
         self.free.resize(free + before, 0);
-        let (mut kept, mut freed) = (0, free);
+        let (groups, places) = (&mut self.groups[..before], &mut self.free[free..]);
+        let (mut kept, mut freed) = (0, 0);
         for i in 0..before {
-            let place = self.alive[i];
-            let gone = self.groups[place as usize].cells.meets(&stale);
-            self.alive[kept] = place;
-            self.free[freed] = place;
+            let group = groups[i];
+            let gone = self.shapes[group.place as usize].meets(&stale);
+            // SAFETY: both grow by at most one a group and are never more than `i`.
+            unsafe {
+                *groups.get_unchecked_mut(kept) = group;
+                *places.get_unchecked_mut(freed) = group.place;
+            }
             kept += usize::from(!gone);
             freed += usize::from(gone);
         }
-        self.free.truncate(freed);
-        let end = self.alive.len();
-        self.alive.copy_within(before..end, kept);
-        self.alive.truncate(end - (before - kept));
+        self.free.truncate(free + freed);
+        let end = self.groups.len();
+        self.groups.copy_within(before..end, kept);
+        self.groups.truncate(end - (before - kept));
     }
 
-    /// Finds the groups that have a cell in `seeds` and appends them to `alive`; gives all their cells.
+    /// Finds the groups that have a cell in `seeds` and appends them to `groups`; gives all their cells.
     fn find_groups_in(&mut self, seeds: &Bits<LANE, W>) -> Bits<LANE, W> {
         let mut found = Bits::EMPTY;
         for colour in 0..self.colours as usize {
@@ -407,20 +406,18 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
             // Only cells with a neighbour of their colour belong to a group.
             let mut left = cells.and(seeds).and(&cells.neighbours());
             while let Some(cell) = left.first() {
-                let part = Bits::flood(cell, &cells);
-                left = left.without(&part);
-                found = found.or(&part);
-                let first = part.first().expect("it holds the seed") as u16;
-                let code = part.hash(mix(colour as u64));
-                let group =
-                    Group { cells: part, code, first, size: part.count() as u16, colour: colour as u8 };
-                let place = self.free.pop().unwrap_or(self.groups.len() as u16);
-                match self.groups.get_mut(place as usize) {
-                    Some(free) => *free = group,
-                    None => self.groups.push(group),
+                let shape = Bits::flood(cell, &cells);
+                left = left.without(&shape);
+                found = found.or(&shape);
+                let place = self.free.pop().unwrap_or(self.shapes.len() as u16);
+                match self.shapes.get_mut(place as usize) {
+                    Some(free) => *free = shape,
+                    None => self.shapes.push(shape),
                 }
+                let first = shape.first().expect("it holds the seed") as u16;
                 self.places[first as usize] = place;
-                self.alive.push(place);
+                let (code, size) = (shape.hash(mix(colour as u64)), shape.count() as u16);
+                self.groups.push(Group { code, first, place, size, colour: colour as u8 });
             }
         }
         found

@@ -87,7 +87,7 @@ fn agrees_with_the_plain_rules<const LANE: usize, const W: usize>(name: &str, se
         game.moves(&state, &mut moves);
         assert_eq!(moves, firsts, "board {name}\n{}", game.show(&state));
         for (group, &first) in expected.iter().zip(&firsts) {
-            assert_eq!(group.len(), state.group(first).size as usize);
+            assert_eq!(group.len(), state.find(first).unwrap().size as usize);
         }
         if expected.is_empty() {
             break;
