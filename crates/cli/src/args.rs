@@ -13,6 +13,7 @@ Begin with:
   sortie list                               what there is to solve
   sortie solve samegame/1                   a good first minute
   sortie verify runs/<the folder it names>  check the answer
+
 Exit codes: 0 done, 1 not found or not verified, 2 misuse.")]
 pub struct Cli {
     /// What to do.
@@ -55,10 +56,13 @@ Examples:
   sortie solve samegame/1
   sortie solve morpion/5D --level 4 --seed 7 --time 10m --out runs/hunt
   sortie solve samegame/boards/mine.txt --search nmcs --level 2 --playouts 100000 --json
-An instance is domain/name or domain/path/to/file. Several limits: whichever comes first. A run with a limit repeats
-its search until the limit; with --level and no limit it is one whole search; with neither it is a minute.
-The same seed, search, --best-of and playout limit give the same moves, whatever the number of threads.
+
+An instance is domain/name or domain/path/to/file.
+Several limits: whichever comes first. A run with a limit repeats its search until then.
+With --level and no limit it is one whole search, with neither it is a minute.
+The same seed, search, --best-of and --playouts give the same moves at any number of threads.
 Ctrl-C ends the run with the best so far; `sortie resume` goes on with it.
+
 Exit codes: 0 done, 1 the --target was not reached, 2 misuse.")]
 #[command(allow_negative_numbers = true)] // so that -1 is refused as a value, and not as an option
 pub struct Solve {
@@ -107,11 +111,11 @@ pub struct SearchArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// Add the domain's bias to the weights (nrpa)
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias: Option<bool>,
     /// Leave out moves the domain thinks poor (nrpa: true, nmcs and sample: false)
-    #[arg(long, value_name = "true|false")]
+    #[arg(long, value_name = "true|false", hide_possible_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selective: Option<bool>,
 }
@@ -196,8 +200,8 @@ pub struct Replay {
     /// Wait for a key after each move
     #[arg(long)]
     pub step: bool,
-    /// Moves per second
-    #[arg(long, value_name = "N", default_value_t = 4.0)]
+    /// Moves per second: 8 or 8/s
+    #[arg(long, value_name = "N", default_value = "4", value_parser = speed)]
     pub speed: f64,
     /// Print the positions one below the other, as when the output is not a terminal
     #[arg(long)]
@@ -263,4 +267,9 @@ pub struct BenchPlayouts {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix("/s").unwrap_or(text).parse().ok();
+    number.filter(|speed| (0.01..=1000.0).contains(speed)).ok_or_else(|| "expected 0.01 to 1000".into())
 }

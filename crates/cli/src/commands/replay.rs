@@ -4,7 +4,7 @@ use crate::Verdict;
 use crate::args::Replay;
 use crate::output::{self, score};
 use crate::source::{Instance, Source};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::{cursor, execute, terminal};
 use sortie_core::ReplayError;
@@ -13,9 +13,6 @@ use std::time::Duration;
 
 /// Runs the command.
 pub fn run(args: &Replay) -> Result<Verdict> {
-    if !(args.speed >= 0.01 && args.speed <= 1000.0) {
-        bail!("--speed {}: expected moves per second from 0.01 to 1000", args.speed);
-    }
     let source = Source::read(&args.record)?;
     let instance = source.instance()?;
     let film = Film { instance, moves: source.record.moves };

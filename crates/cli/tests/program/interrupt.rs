@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::time::Instant;
 
 /// A search of level 3 that takes a second or two, and saves its state often.
-const SOLVE: &str = "solve samegame/1 --level 3 --iterations 28 --seed 7 --best-of 3 --threads 2 \
+const SOLVE: &str = "solve samegame/1 --level 3 --iterations 22 --seed 7 --best-of 3 --threads 2 \
                      --checkpoint-every 50ms --quiet --json --out";
 const RESUME: &str = "--checkpoint-every 50ms --quiet --json";
 

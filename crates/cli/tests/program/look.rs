@@ -79,7 +79,7 @@ fn a_replay_without_a_terminal_prints_every_position() {
     let home = Home::new();
     home.json("solve samegame/1 --playouts 100 --seed 1 --best-of 1 --quiet --json --out run");
     let moves = record_moves(&home.path("run/best.record"));
-    for options in ["", " --plain", " --step", " --speed 1000"] {
+    for options in ["", " --plain", " --step", " --speed 1000/s"] {
         let ran = home.run(&format!("replay run{options}"));
         assert_eq!(ran.code, 0);
         let heads: Vec<&str> =
