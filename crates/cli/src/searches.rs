@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 use sortie_core::Search;
 
 /// Every search with one line about it, in the order of `sortie list`.
-pub const SEARCHES: [(&str, &str); 3] = [
+pub const SEARCHES: &[(&str, &str)] = &[
     ("nrpa", "nested rollout policy adaptation: learns a playout policy at every level (Rosin 2011)"),
     ("nmcs", "nested Monte-Carlo search: each level tries every move with the level below (Cazenave 2009)"),
     ("sample", "random playouts, the best of them kept"),
 ];
 
 /// What a parameter means.
-pub const PARAMETERS: [(&str, &str); 5] = [
+pub const PARAMETERS: &[(&str, &str)] = &[
     ("level", "levels of nesting, 1 to 8"),
     ("iterations", "calls of the level below, per level"),
     ("alpha", "the step of an adaptation"),
@@ -24,7 +24,7 @@ pub const PARAMETERS: [(&str, &str); 5] = [
 
 /// The search that the arguments ask for.
 pub fn build(args: &SearchArgs) -> Result<Search> {
-    let names = SEARCHES.map(|(name, _)| name);
+    let names: Vec<&str> = SEARCHES.iter().map(|(name, _)| *name).collect();
     if !names.contains(&args.name.as_str()) {
         bail!("there is no search '{}': expected {}", args.name, names.join(", "));
     }
@@ -97,7 +97,7 @@ mod tests {
     fn every_listed_search_builds_with_its_defaults_and_its_parameters_are_explained() {
         for (name, _) in SEARCHES {
             let search = build(&args(name)).unwrap();
-            assert_eq!(search.name(), name);
+            assert_eq!(search.name(), *name);
             for key in parameters_of(&search).keys() {
                 assert!(PARAMETERS.iter().any(|(known, _)| known == key), "{key} of {name}");
             }

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# All that must hold before a change goes in. People and CI run this same script; it stops at the first failure and
+# ends with the time of every step.
+#
+# It needs bash, git, cargo and a C linker. What else is missing it fetches: rustfmt and clippy through rustup, mdBook
+# into the target folder. Only the book may be skipped, when mdBook cannot be had and CI is not "true".
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+mdbook_version=0.5.4
+target=${CARGO_TARGET_DIR:-$PWD/target}
+mdbook=mdbook
+
+main() {
+    command -v cargo >/dev/null || die "cargo is missing: install Rust, see https://rustup.rs"
+    step tools tools
+    step format cargo fmt --all --check
+    step clippy cargo clippy --workspace --all-targets --locked -- -D warnings
+    step tests cargo test --workspace --locked
+    step build cargo build --release --locked
+    # In the tests it was the test build: optimisation must not change an answer.
+    step signature cargo test --release --locked -p sortie-cli --test signature
+    step api-docs env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+    step book book
+    step recipes ci/recipe.sh
+    current=
+}
+
+tools() {
+    cargo --version
+    component rustfmt cargo-fmt
+    component clippy cargo-clippy
+    if command -v mdbook >/dev/null; then
+        return
+    fi
+    mdbook=$target/tools/bin/mdbook
+    if [[ $("$mdbook" --version 2>/dev/null) == "mdbook v$mdbook_version" ]]; then
+        return
+    fi
+    echo "mdBook is missing: building version $mdbook_version into $target/tools"
+    if ! cargo install mdbook --version "$mdbook_version" --no-default-features --locked --root "$target/tools"; then
+        [[ ${CI:-} != true ]] || die "mdBook could not be built"
+        mdbook=
+    fi
+}
+
+# component NAME PROGRAM: a part of the Rust toolchain and the program that shows it is there.
+component() {
+    if ! "$2" --version 2>/dev/null; then
+        command -v rustup >/dev/null || die "$1 is missing and there is no rustup to install it with"
+        echo "$1 is missing: rustup adds it"
+        rustup component add "$1"
+    fi
+}
+
+book() {
+    if [[ -z $mdbook ]]; then
+        note="SKIPPED: no mdBook"
+        return
+    fi
+    "$mdbook" build docs --dest-dir "$target/book"
+}
+
+rows=()
+current=
+note=
+
+# step NAME COMMAND...
+step() {
+    current=$1
+    note=
+    local start=$SECONDS
+    printf '\n== %s: %s\n' "$1" "${*:2}"
+    "${@:2}"
+    rows+=("$(printf '%-10s %4d s  %s' "$1" $((SECONDS - start)) "${note:-ok}")")
+}
+
+summary() {
+    local code=$?
+    printf '\n'
+    if ((${#rows[@]})); then
+        printf '%s\n' "${rows[@]}"
+    fi
+    if [[ $code != 0 || -n $current ]]; then
+        printf '%-10s %6s  FAILED (%d s in all)\n' "${current:-check}" "" "$SECONDS" >&2
+        exit $((code ? code : 1))
+    fi
+    printf 'all is well (%d s in all)\n' "$SECONDS"
+}
+trap summary EXIT
+
+die() {
+    echo "ci/check.sh: $*" >&2
+    exit 1
+}
+
+main
