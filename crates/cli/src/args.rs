@@ -36,6 +36,8 @@ pub enum Command {
     Replay(Replay),
     /// Show an instance or a record as text, SVG or PNG
     Show(Show),
+    /// Run a table or figure of a paper and print ours beside theirs
+    Reproduce(Reproduce),
     /// Measure
     #[command(subcommand)]
     Bench(Bench),
@@ -238,6 +240,37 @@ pub struct Show {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// `sortie reproduce`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie reproduce                                            what there is
+  sortie reproduce samegame-table1 --time 4m --threads 2      the whole table: 80 minutes
+  sortie reproduce samegame-table1 --rows 1..3 --time 10s
+Stopped or killed, the same command with the same --out goes on and loses at most the run under way.")]
+#[command(allow_negative_numbers = true)]
+pub struct Reproduce {
+    /// The study; none: list them
+    pub study: Option<String>,
+    /// Time of each run
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true, default_value = "60s")]
+    pub time: f64,
+    /// Runs of each cell, with the seeds 1, 2, 3 ...
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10000))]
+    pub seeds: u32,
+    /// Threads of a run [default: the number of processors]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Only these rows: 1,4,7 or 1..5
+    #[arg(long, value_name = "ROWS", value_delimiter = ',', alias = "boards")]
+    pub rows: Vec<String>,
+    /// The folder, new or of the same study [default: a new one under runs/]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub report: ReportArgs,
 }
 
 /// `sortie bench`.

@@ -17,6 +17,7 @@ mod scribe;
 mod searches;
 mod session;
 mod source;
+mod study;
 
 use args::{Bench, Cli, Command};
 use clap::Parser;
@@ -53,6 +54,7 @@ fn run() -> ExitCode {
         Command::Verify(args) => commands::verify::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Show(args) => commands::show::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Bench(Bench::Playouts(args)) => commands::bench::playouts(&args),
     };
     match verdict {

@@ -43,6 +43,7 @@ impl Canvas {
                 self.fill(PathBuilder::from_circle(*x as f32, *y as f32, *r as f32), *fill);
             }
             Shape::Line { points, width, stroke } => self.line(points, *width, *stroke),
+            Shape::Area { points, fill, opacity } => self.area(points, *fill, *opacity),
             Shape::Text { x, y, size, fill, text } => {
                 for line in font::strokes(text, *x, *y, *size) {
                     let weight = if line.len() == 1 { font::DOT } else { font::WEIGHT };
@@ -56,6 +57,20 @@ impl Canvas {
         if let Some(path) = path {
             self.pixels.fill_path(&path, &paint(fill), FillRule::Winding, self.transform, None);
         }
+    }
+
+    fn area(&mut self, points: &[(f64, f64)], fill: Colour, opacity: f64) {
+        let mut path = PathBuilder::new();
+        for (i, &(x, y)) in points.iter().enumerate() {
+            if i == 0 { path.move_to(x as f32, y as f32) } else { path.line_to(x as f32, y as f32) }
+        }
+        path.close();
+        let Some(path) = path.finish() else { return };
+        let mut shade = colour(fill);
+        shade.set_alpha(opacity.clamp(0.0, 1.0) as f32);
+        let mut paint = paint(fill);
+        paint.set_color(shade);
+        self.pixels.fill_path(&path, &paint, FillRule::Winding, self.transform, None);
     }
 
     fn line(&mut self, points: &[(f64, f64)], width: f64, stroke: Colour) {

@@ -210,7 +210,7 @@ fn best_of_all(outcomes: &Outcomes, earlier: Option<&Record>, seconds: f64) -> O
 }
 
 /// The first Ctrl-C or SIGTERM raises the flag, the second ends the process at once.
-fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for (signal, code) in [(SIGINT, 130), (SIGTERM, 143)] {
         // In this order: the first signal finds the flag still down.

@@ -15,6 +15,8 @@ pub enum Shape {
     Circle { x: f64, y: f64, r: f64, fill: Colour },
     /// A line through all points.
     Line { points: Vec<(f64, f64)>, width: f64, stroke: Colour },
+    /// A filled polygon, `opacity` from 0 to 1.
+    Area { points: Vec<(f64, f64)>, fill: Colour, opacity: f64 },
     /// A text centred on (x, y), `size` high.
     Text { x: f64, y: f64, size: f64, fill: Colour, text: String },
 }
@@ -69,15 +71,17 @@ impl Picture {
                 Shape::Circle { x, y, r, fill } => {
                     writeln!(s, "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{r:.2}\" fill=\"#{fill:06x}\"/>")
                 }
-                Shape::Line { points, width, stroke } => {
-                    let path: Vec<String> = points.iter().map(|(x, y)| format!("{x:.2},{y:.2}")).collect();
-                    writeln!(
-                        s,
-                        "<polyline points=\"{}\" fill=\"none\" stroke=\"#{stroke:06x}\" stroke-width=\"{width:.2}\" \
-                         stroke-linecap=\"round\" stroke-linejoin=\"round\"/>",
-                        path.join(" ")
-                    )
-                }
+                Shape::Line { points, width, stroke } => writeln!(
+                    s,
+                    "<polyline points=\"{}\" fill=\"none\" stroke=\"#{stroke:06x}\" stroke-width=\"{width:.2}\" \
+                     stroke-linecap=\"round\" stroke-linejoin=\"round\"/>",
+                    path(points)
+                ),
+                Shape::Area { points, fill, opacity } => writeln!(
+                    s,
+                    "<polygon points=\"{}\" fill=\"#{fill:06x}\" fill-opacity=\"{opacity:.2}\"/>",
+                    path(points)
+                ),
                 Shape::Text { x, y, size, fill, text } => writeln!(
                     s,
                     "<text x=\"{x:.2}\" y=\"{y:.2}\" font-size=\"{size:.2}\" fill=\"#{fill:06x}\" \
@@ -89,6 +93,11 @@ impl Picture {
         s.push_str("</svg>\n");
         s
     }
+}
+
+fn path(points: &[(f64, f64)]) -> String {
+    let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.2},{y:.2}")).collect();
+    points.join(" ")
 }
 
 fn escape(text: &str) -> String {

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod list;
 pub mod replay;
+pub mod reproduce;
 pub mod resume;
 pub mod show;
 pub mod solve;

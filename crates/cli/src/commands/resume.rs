@@ -12,6 +12,9 @@ use sortie_core::{Limits, Record, StopReason};
 
 /// Runs the command.
 pub fn run(args: &Resume) -> Result<Verdict> {
+    if args.folder.join(crate::study::REQUEST).is_file() {
+        return super::reproduce::resume(&args.folder, args.report.json, args.report.quiet);
+    }
     let folder = Folder::open(&args.folder)?;
     let mut spec = folder.read_spec()?;
     let instance = Instance::open_copy(&spec.instance, instance_copy(&folder.path, &spec.instance))?;

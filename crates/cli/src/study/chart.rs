@@ -1,0 +1,140 @@
+//! A line chart as a picture: one line a series, its interval as a shade of the same colour, the names at the ends of
+//! the lines where the eye is.
+
+use crate::output;
+use sortie_core::picture::{Colour, FAINT, INK, PALETTE, Picture, Shape};
+
+/// A chart.
+pub struct Chart {
+    /// What it shows.
+    pub title: String,
+    /// What is to the right.
+    pub x_label: String,
+    /// What is up.
+    pub y_label: String,
+    /// The lines.
+    pub series: Vec<Series>,
+}
+
+/// A line with an interval.
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// From left to right.
+    pub points: Vec<Point>,
+}
+
+/// One place of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Where.
+    pub x: f64,
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of the interval.
+    pub half: f64,
+}
+
+const WIDTH: f64 = 900.0;
+const HEIGHT: f64 = 520.0;
+const LEFT: f64 = 80.0;
+const RIGHT: f64 = 190.0;
+const TOP: f64 = 56.0;
+const BOTTOM: f64 = 64.0;
+const TEXT: f64 = 15.0;
+
+impl Chart {
+    /// The chart as a picture.
+    pub fn draw(&self) -> Picture {
+        let mut picture = Picture::new(WIDTH, HEIGHT, self.title.clone());
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let (x_low, x_high) = span(points().map(|p| p.x).chain([0.0]));
+        let (y_low, y_high) = span(points().flat_map(|p| [p.mean - p.half, p.mean + p.half]));
+        let x = |value: f64| LEFT + (value - x_low) / (x_high - x_low) * (WIDTH - LEFT - RIGHT);
+        let y = |value: f64| HEIGHT - BOTTOM - (value - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM);
+        let text =
+            |x: f64, y: f64, size: f64, fill: Colour, text: String| Shape::Text { x, y, size, fill, text };
+        let shapes = &mut picture.shapes;
+        shapes.push(text(WIDTH / 2.0, TOP / 2.0, 19.0, INK, self.title.clone()));
+        for tick in ticks(y_low, y_high) {
+            let points = vec![(LEFT, y(tick)), (WIDTH - RIGHT, y(tick))];
+            shapes.push(Shape::Line { points, width: 1.0, stroke: FAINT });
+            shapes.push(text(LEFT - 36.0, y(tick), TEXT, INK, output::score(tick)));
+        }
+        for tick in ticks(x_low, x_high) {
+            shapes.push(text(x(tick), HEIGHT - BOTTOM + 18.0, TEXT, INK, output::score(tick)));
+        }
+        shapes.push(text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18.0, TEXT, INK, self.x_label.clone()));
+        shapes.push(text(LEFT, TOP - 12.0, TEXT, INK, self.y_label.clone()));
+        for (series, &colour) in self.series.iter().zip(PALETTE.iter().cycle()) {
+            let edge = |sign: f64| series.points.iter().map(move |p| (p.x, p.mean + sign * p.half));
+            let band = edge(1.0).chain(edge(-1.0).collect::<Vec<_>>().into_iter().rev());
+            let points = band.map(|(a, b)| (x(a), y(b))).collect();
+            shapes.push(Shape::Area { points, fill: colour, opacity: 0.15 });
+            let points = series.points.iter().map(|p| (x(p.x), y(p.mean))).collect();
+            shapes.push(Shape::Line { points, width: 2.5, stroke: colour });
+        }
+        // Names beside the last points, pushed apart where lines end close together.
+        let mut names: Vec<(f64, usize)> = Vec::new();
+        for (i, series) in self.series.iter().enumerate() {
+            if let Some(last) = series.points.last() {
+                names.push((y(last.mean), i));
+            }
+        }
+        names.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut above = TOP - TEXT;
+        for (place, i) in names {
+            let place = place.max(above + TEXT * 1.3);
+            above = place;
+            let colour = PALETTE[i % PALETTE.len()];
+            shapes.push(text(WIDTH - RIGHT / 2.0 + 4.0, place, TEXT, colour, self.series[i].name.clone()));
+        }
+        picture
+    }
+}
+
+/// The span of the values with a little room above and below.
+fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+    if !(low.is_finite() && high.is_finite()) {
+        return (0.0, 1.0);
+    }
+    let room = ((high - low) * 0.04).max(1e-9 + 1e-9 * high.abs());
+    (if low == 0.0 { low } else { low - room }, high + room)
+}
+
+/// Round numbers within the span, about six of them.
+fn ticks(low: f64, high: f64) -> Vec<f64> {
+    let rough = (high - low) / 6.0;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&step| step >= rough);
+    let step = step.unwrap_or(10.0 * power);
+    let first = (low / step).ceil() as i64;
+    let last = (high / step).floor() as i64;
+    (first..=last).map(|i| i as f64 * step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        assert_eq!(ticks(0.0, 60.0), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
+        assert_eq!(ticks(1432.0, 2231.0), [1600.0, 1800.0, 2000.0, 2200.0]);
+    }
+
+    #[test]
+    fn a_chart_draws_every_series_and_survives_none() {
+        let line = |name: &str| Series {
+            name: name.into(),
+            points: vec![Point { x: 0.0, mean: 1.0, half: 0.5 }, Point { x: 9.0, mean: 3.0, half: 0.1 }],
+        };
+        let chart = |series| Chart { title: "t".into(), x_label: "x".into(), y_label: "y".into(), series };
+        let svg = chart(vec![line("one"), line("two")]).draw().svg();
+        assert_eq!(svg.matches("<polygon").count(), 2);
+        assert!(svg.contains(">one<") && svg.contains(">two<"));
+        assert!(!svg.contains("NaN"));
+        assert!(!chart(vec![]).draw().svg().contains("NaN"));
+    }
+}

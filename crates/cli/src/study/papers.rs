@@ -1,0 +1,250 @@
+//! The studies: which table or figure of which paper, what was published there, and the runs that answer it.
+//!
+//! Sources: Negrevergne and Cazenave, "Distributed Nested Rollout Policy for SameGame" (2017), table 1 and figures 3
+//! and 4; Cazenave and Edelkamp, "High-Diversity Monte-Carlo Tree Search" (2016), tables 1 to 3 and figure 14.
+
+use super::{Cell, Request, Shape, Study};
+use crate::searches;
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+use sortie_core::{Limits, Search};
+
+/// Every study with one line about it.
+pub const STUDIES: [(&str, &str); 5] = [
+    ("samegame-table1", "SameGame, the 20 standard boards (2017, table 1)"),
+    ("snake-table2", "snakes in the box of dimension 3 to 13, spread 2 to 7 (2016, table 2)"),
+    ("coil-table3", "coils in the box of dimension 3 to 13, spread 2 to 7 (2016, table 3)"),
+    ("vrptw-r10x", "Solomon's R101, R102 and R103 (2016, section on vehicle routing)"),
+    ("vrptw-learning", "R101 over the first 100,000 playouts (2016, figure 14)"),
+];
+
+/// The study that a request names.
+pub fn study(request: &Request) -> Result<Study> {
+    let mut study = match request.study.as_str() {
+        "samegame-table1" => samegame_table1(request),
+        "snake-table2" => cube_table(request, "snake", "2", &SNAKES),
+        "coil-table3" => cube_table(request, "coil", "3", &COILS),
+        "vrptw-r10x" => vrptw_r10x(request),
+        "vrptw-learning" => vrptw_learning(request),
+        other => {
+            let names: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
+            bail!("there is no study '{other}': expected {}", names.join(", "));
+        }
+    };
+    if !request.rows.is_empty() {
+        for row in &request.rows {
+            if !study.cells.iter().any(|cell| cell.row == *row) {
+                let rows: Vec<&str> = study.cells.iter().map(|cell| cell.row.as_str()).collect();
+                bail!("--rows {row}: {} has {}", request.study, rows.join(" "));
+            }
+        }
+        study.cells.retain(|cell| request.rows.contains(&cell.row));
+        if let Shape::Table { theirs, .. } = &mut study.shape {
+            theirs.retain(|(row, _)| request.rows.contains(row));
+        }
+    }
+    Ok(study)
+}
+
+/// NMCS(4), NRPA(4), HD-NRPA(4) and Dist-NRPA(5) by board.
+const SAMEGAME: [[u32; 4]; 20] = [
+    [3121, 3179, 3145, 3185],
+    [3813, 3985, 3985, 3985],
+    [3085, 3635, 3937, 3747],
+    [3697, 3913, 3879, 3925],
+    [4055, 4309, 4319, 4335],
+    [4459, 4809, 4697, 4809],
+    [2949, 2651, 2795, 2923],
+    [3999, 3879, 3967, 4061],
+    [4695, 4807, 4813, 4829],
+    [3223, 2831, 3219, 3193],
+    [3147, 3317, 3395, 3455],
+    [3201, 3315, 3559, 3567],
+    [3197, 3399, 3159, 3591],
+    [2799, 3097, 3107, 3135],
+    [3677, 3559, 3761, 3885],
+    [4979, 5025, 5307, 5375],
+    [4919, 5043, 4983, 5067],
+    [5201, 5407, 5429, 5481],
+    [4883, 5065, 5163, 5299],
+    [4835, 4805, 5087, 5203],
+];
+
+fn samegame_table1(request: &Request) -> Study {
+    let row = |i: usize| (i + 1).to_string();
+    let cells = (0..20).map(|i| table_cell(request, row(i), format!("samegame/{}", i + 1), None));
+    let theirs =
+        SAMEGAME.iter().enumerate().map(|(i, scores)| (row(i), scores.map(|s| s.to_string()).to_vec()));
+    Study {
+        title: "SameGame, the 20 standard boards".into(),
+        notes: "Negrevergne and Cazenave 2017, table 1; Dist-NRPA(5) had 160 cores for two hours a board. Papers' \
+                scoring: no penalty for cells left over."
+            .into(),
+        shape: Shape::Table {
+            published: vec!["NMCS(4)", "NRPA(4)", "HD-NRPA(4)", "Dist-NRPA(5)"],
+            theirs: theirs.collect(),
+            sum: true,
+        },
+        cells: cells.collect(),
+    }
+}
+
+/// Longest known by dimension (from 3) and spread (from 2), and what HD-NRPA reached where it is less.
+type Cube = [[(u32, Option<u32>); 6]; 11];
+
+const fn all(best: u32) -> (u32, Option<u32>) {
+    (best, Some(best))
+}
+
+const fn open(best: u32) -> (u32, Option<u32>) {
+    (best, None)
+}
+
+const SNAKES: Cube = [
+    [all(4), all(3), all(3), all(3), all(3), all(3)],
+    [all(7), all(5), all(4), all(4), all(4), all(4)],
+    [all(13), all(7), all(6), all(5), all(5), all(5)],
+    [all(26), all(13), all(8), all(7), all(6), all(6)],
+    [all(50), all(21), all(11), all(9), all(8), all(7)],
+    [(98, Some(95)), all(35), all(19), all(11), all(10), all(9)],
+    [open(190), (63, Some(55)), all(28), all(19), all(12), all(11)],
+    [open(370), open(103), (47, Some(46)), all(25), all(15), all(13)],
+    [open(707), open(157), open(68), all(39), all(25), all(15)],
+    [open(1302), open(286), open(104), (56, Some(54)), all(33), all(25)],
+    [open(2520), open(493), open(181), open(79), (47, Some(46)), all(31)],
+];
+
+const COILS: Cube = [
+    [all(6), all(6), all(6), all(6), all(6), all(6)],
+    [all(8), all(8), all(8), all(8), all(8), all(8)],
+    [all(14), all(10), all(10), all(10), all(10), all(10)],
+    [all(26), all(16), all(12), all(12), open(12), all(12)],
+    [all(48), all(24), all(14), all(14), open(14), all(14)],
+    [(96, Some(92)), all(36), all(22), all(16), open(16), all(16)],
+    [open(188), (64, Some(55)), all(30), all(24), all(18), all(18)],
+    [open(358), open(102), all(46), all(28), all(20), all(20)],
+    [open(668), open(160), (70, Some(64)), all(40), all(30), all(22)],
+    [open(1276), open(288), open(102), (60, Some(56)), all(36), all(32)],
+    [open(2468), open(494), open(182), open(80), all(50), all(36)],
+];
+
+fn cube_table(request: &Request, domain: &str, number: &str, cube: &Cube) -> Study {
+    let (mut cells, mut theirs) = (Vec::new(), Vec::new());
+    for (d, spreads) in cube.iter().enumerate() {
+        for (k, &(best, reached)) in spreads.iter().enumerate() {
+            let (d, k) = (d + 3, k + 2);
+            let row = format!("{d}-{k}");
+            let published = reached.map_or("-".into(), |n| n.to_string());
+            theirs.push((row.clone(), vec![best.to_string(), published]));
+            // What nobody validated at all is left out: the paper did not try it either.
+            if reached.is_some() {
+                let instance = if k == 2 { format!("{domain}/{d}") } else { format!("{domain}/{d}-{k}") };
+                cells.push(table_cell(request, row, instance, Some(best as f64)));
+            }
+        }
+    }
+    theirs.retain(|(row, _)| cells.iter().any(|cell: &Cell| cell.row == *row));
+    Study {
+        title: format!(
+            "{} in the box (dimension-spread)",
+            if domain == "snake" { "Snakes" } else { "Coils" }
+        ),
+        notes: format!(
+            "Cazenave and Edelkamp 2016, table {number}: the best length known then, in edges, and what HD-NRPA \
+             reached within an hour. A run ends when it reaches the best known."
+        ),
+        shape: Shape::Table { published: vec!["best known", "HD-NRPA"], theirs, sum: false },
+        cells,
+    }
+}
+
+fn vrptw_r10x(request: &Request) -> Study {
+    let published = [
+        ("R101", "19 / 1650.80", "19 / 1650.79 (20 min)"),
+        ("R102", "17 / 1486.12", "17 / 1486.66 (2.5 days)"),
+        ("R103", "13 / 1292.68", "1332.78 (a week)"),
+    ];
+    let theirs = published.map(|(name, best, hd)| (name.to_string(), vec![best.to_string(), hd.to_string()]));
+    let cells = published.map(|(name, _, _)| table_cell(request, name.into(), format!("vrptw/{name}"), None));
+    Study {
+        title: "Solomon's R101, R102, R103: vehicles / distance".into(),
+        notes: "Cazenave and Edelkamp 2016: vehicles first, then real-valued distance. The best known are those of \
+                the archived routes."
+            .into(),
+        shape: Shape::Table { published: vec!["best known", "HD-NRPA"], theirs: theirs.to_vec(), sum: false },
+        cells: cells.into(),
+    }
+}
+
+fn vrptw_learning(request: &Request) -> Study {
+    let lines = [("NMCS", json!({"name": "nmcs", "level": 3, "selective": true})), ("NRPA", nrpa(4, 50))];
+    let cells = lines.map(|(column, search)| Cell {
+        row: "R101".into(),
+        column: column.into(),
+        instance: "vrptw/R101".into(),
+        search: build(search),
+        streams: 1,
+        threads: 1,
+        limits: Limits { playouts: Some(100_000), ..Limits::default() },
+        seeds: request.seeds,
+    });
+    Study {
+        title: "R101: the first 100,000 playouts".into(),
+        notes: "Cazenave and Edelkamp 2016, figure 14. The score is minus the cost, so up is better.".into(),
+        shape: Shape::Curves { by_playouts: true },
+        cells: cells.into(),
+    }
+}
+
+/// A cell of a table: as many streams as threads, the default search, all the time there is or the target.
+fn table_cell(request: &Request, row: String, instance: String, target: Option<f64>) -> Cell {
+    Cell {
+        row,
+        column: "sortie".into(),
+        instance,
+        search: build(nrpa(3, 100)),
+        streams: request.threads,
+        threads: request.threads,
+        limits: Limits { seconds: Some(request.seconds), target, ..Limits::default() },
+        seeds: request.seeds,
+    }
+}
+
+fn nrpa(level: u32, iterations: u32) -> Value {
+    json!({"name": "nrpa", "level": level, "iterations": iterations})
+}
+
+fn build(search: Value) -> Search {
+    let search: Search = serde_json::from_value(search).expect("the searches of the studies exist");
+    debug_assert!(search.check().is_ok(), "{}", searches::describe(&search));
+    search
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Instance;
+
+    #[test]
+    fn every_study_is_made_of_instances_and_searches_that_exist() {
+        for (name, _) in STUDIES {
+            let study = study(&Request::new(name, 1.0, 2, 2, vec![])).unwrap();
+            assert!(!study.cells.is_empty());
+            for cell in &study.cells {
+                cell.search.check().unwrap();
+                Instance::open(&cell.instance).unwrap().problem().unwrap();
+                if let Shape::Table { theirs, .. } = &study.shape {
+                    assert!(theirs.iter().any(|(row, _)| *row == cell.row), "{}", cell.row);
+                }
+            }
+        }
+        assert!(study(&Request::new("samegame-table2", 1.0, 1, 1, vec![])).is_err());
+        assert!(study(&Request::new("samegame-table1", 1.0, 1, 1, vec!["21".into()])).is_err());
+    }
+
+    #[test]
+    fn the_published_columns_add_up() {
+        let sums = (0..4).map(|column| SAMEGAME.iter().map(|row| row[column]).sum::<u32>());
+        assert_eq!(sums.collect::<Vec<_>>(), [77_934, 80_030, 81_706, 83_050]);
+    }
+}

@@ -1,0 +1,170 @@
+//! What a study is printed as: a markdown table with ours beside theirs, or curves with 95 % intervals.
+
+use super::chart::{Chart, Point, Series};
+use super::{Done, Request, Shape, Study};
+use crate::{duration, output};
+use std::fmt::Write;
+
+/// The study as markdown.
+pub fn markdown(study: &Study, request: &Request, done: &[Done]) -> String {
+    let mut text = format!("# {}\n\n{}\n\n", study.title, study.notes);
+    let _ = writeln!(
+        text,
+        "Each run: {} on {} thread{}, sortie {}. {} of {} runs done.\n",
+        duration::show(request.seconds),
+        request.threads,
+        if request.threads == 1 { "" } else { "s" },
+        request.sortie,
+        done.len(),
+        study.cells.iter().map(|cell| cell.seeds as usize).sum::<usize>(),
+    );
+    match &study.shape {
+        Shape::Table { published, theirs, sum } => table(&mut text, study, published, theirs, *sum, done),
+        Shape::Curves { .. } => ends(&mut text, study, done),
+    }
+    text
+}
+
+fn table(
+    text: &mut String,
+    study: &Study,
+    published: &[&str],
+    theirs: &[(String, Vec<String>)],
+    sum: bool,
+    done: &[Done],
+) {
+    let mut columns: Vec<&str> = Vec::new();
+    for cell in &study.cells {
+        if !columns.contains(&cell.column.as_str()) {
+            columns.push(&cell.column);
+        }
+    }
+    let heads: Vec<&str> = published.iter().copied().chain(columns.iter().copied()).collect();
+    let _ = writeln!(text, "| | {} | seconds |", heads.join(" | "));
+    let _ = writeln!(text, "|---|{}---|", "---|".repeat(heads.len()));
+    let mut totals = vec![0.0; heads.len()];
+    for (row, entries) in theirs {
+        let mut line = format!("| {row} ");
+        for (i, entry) in entries.iter().enumerate() {
+            let _ = write!(line, "| {entry} ");
+            totals[i] += entry.parse().unwrap_or(0.0);
+        }
+        let mut spent = String::new();
+        for (i, column) in columns.iter().enumerate() {
+            let runs: Vec<&Done> = done.iter().filter(|d| d.row == *row && d.column == *column).collect();
+            let best = runs.iter().max_by(|a, b| a.score.total_cmp(&b.score));
+            let _ = write!(line, "| {} ", best.map_or("".into(), |best| show(best)));
+            totals[entries.len() + i] += best.map_or(0.0, |best| best.score);
+            spent = best.map_or(spent, |best| format!("{:.1}", best.seconds));
+        }
+        let _ = writeln!(text, "{line}| {spent} |");
+    }
+    if sum {
+        let totals: Vec<String> = totals.iter().map(|&total| output::score(total)).collect();
+        let _ = writeln!(text, "| sum | {} | |", totals.join(" | "));
+    }
+}
+
+/// A result in a table: the score, or for routes what it is made of.
+fn show(done: &Done) -> String {
+    let fact = |key: &str| done.facts.iter().find(|(k, _)| k == key).map(|(_, value)| *value);
+    match (fact("vehicles"), fact("distance")) {
+        (Some(vehicles), Some(distance)) => format!("{vehicles} / {distance:.2}"),
+        _ => output::score(done.score),
+    }
+}
+
+/// The ends of the curves as a table.
+fn ends(text: &mut String, study: &Study, done: &[Done]) {
+    let _ =
+        writeln!(text, "![curves](plot.svg)\n\n| | runs | mean at the end | 95 % interval | playouts/s |");
+    let _ = writeln!(text, "|---|---|---|---|---|");
+    for cell in &study.cells {
+        let runs: Vec<&Done> = done.iter().filter(|d| d.row == cell.row && d.column == cell.column).collect();
+        let scores: Vec<f64> = runs.iter().map(|run| run.score).collect();
+        let (mean, half) = interval(&scores);
+        let rate: f64 = runs.iter().map(|run| run.playouts as f64 / run.seconds.max(1e-9)).sum::<f64>();
+        let _ = writeln!(
+            text,
+            "| {} {} | {} | {mean:.1} | {:.1} to {:.1} | {:.0} |",
+            cell.row,
+            cell.column,
+            runs.len(),
+            mean - half,
+            mean + half,
+            rate / runs.len().max(1) as f64
+        );
+    }
+}
+
+/// The curves of a figure, if the study is one and has runs.
+pub fn chart(study: &Study, done: &[Done]) -> Option<Chart> {
+    let Shape::Curves { by_playouts } = study.shape else { return None };
+    let x_of =
+        |&(seconds, playouts, _): &(f64, u64, f64)| if by_playouts { playouts as f64 } else { seconds };
+    let limit = |run: &Done| if by_playouts { run.playouts as f64 } else { run.seconds };
+    let mut series = Vec::new();
+    for cell in &study.cells {
+        let runs: Vec<&Done> = done.iter().filter(|d| d.row == cell.row && d.column == cell.column).collect();
+        let end = runs.iter().map(|run| limit(run)).fold(f64::INFINITY, f64::min);
+        if !end.is_finite() {
+            continue;
+        }
+        let mut points = Vec::new();
+        for step in 1..=PLACES {
+            let x = end * step as f64 / PLACES as f64;
+            let at = |run: &&Done| {
+                run.curve.iter().take_while(|p| x_of(p) <= x).last().map(|&(_, _, score)| score)
+            };
+            let scores: Vec<f64> = runs.iter().filter_map(at).collect();
+            // Before every run has a score their mean would be that of the lucky ones.
+            if scores.len() == runs.len() {
+                let (mean, half) = interval(&scores);
+                points.push(Point { x, mean, half });
+            }
+        }
+        series.push(Series { name: cell.column.clone(), points });
+    }
+    let x_label = if by_playouts { "playouts of one stream" } else { "seconds" };
+    let y_label = "best score".to_string();
+    Some(Chart { title: study.title.clone(), x_label: x_label.into(), y_label, series })
+}
+
+/// Places of a curve.
+const PLACES: usize = 120;
+
+/// The mean and half of its 95 % interval, by Student's t.
+pub fn interval(values: &[f64]) -> (f64, f64) {
+    let n = values.len();
+    let mean = values.iter().sum::<f64>() / n.max(1) as f64;
+    if n < 2 {
+        return (mean, 0.0);
+    }
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
+    (mean, student_t(n - 1) * (variance / n as f64).sqrt())
+}
+
+/// The 97.5 % quantile of Student's t. From the tables up to 30 degrees of freedom, then nearly the normal one.
+fn student_t(freedom: usize) -> f64 {
+    const TABLE: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
+        2.045, 2.042,
+    ];
+    TABLE.get(freedom.saturating_sub(1)).copied().unwrap_or(1.96 + 2.4 / freedom as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_students() {
+        let (mean, half) = interval(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(mean, 3.0);
+        // sd = sqrt(2.5), divided by sqrt(5), times t(4) = 2.776.
+        assert!((half - 2.776 * (2.5f64 / 5.0).sqrt()).abs() < 1e-12);
+        assert_eq!(interval(&[7.0]), (7.0, 0.0));
+        assert!((student_t(60) - 2.0).abs() < 0.001);
+    }
+}
