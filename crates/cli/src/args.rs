@@ -57,12 +57,13 @@ pub struct List {
 Examples:
   sortie solve samegame/1
   sortie solve morpion/5D --level 4 --seed 7 --time 10m --out runs/hunt
+  sortie solve samegame/1 --parallel shared:1 --workers 8 --threads 2 --time 1m
   sortie solve samegame/boards/mine.txt --search nmcs --level 2 --playouts 100000 --json
 
 An instance is domain/name or domain/path/to/file.
 Several limits: whichever comes first. A run with a limit repeats its search until then.
 With --level and no limit it is one whole search, with neither it is a minute.
-The same seed, search, --best-of and --playouts give the same moves at any number of threads.
+The same seed, search, --best-of, --workers and --playouts give the same moves at any number of threads.
 Ctrl-C ends the run with the best so far; `sortie resume` goes on with it.
 
 Exit codes: 0 done, 1 the --target was not reached, 2 misuse.")]
@@ -78,7 +79,7 @@ pub struct Solve {
     /// Threads [default: the number of processors]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// Independent searches of which the best counts [default: the number of threads]
+    /// Independent searches of which the best counts [default: the number of threads; with --parallel 1]
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub best_of: Option<u32>,
     #[command(flatten)]
@@ -95,7 +96,7 @@ pub struct Solve {
 
 /// Which search, with which parameters. Serialised, it is the search as a spec holds it: what is not given is left to
 /// the search's own defaults, and what the search does not have is refused there.
-#[derive(Debug, Args, Serialize)]
+#[derive(Debug, Clone, Args, Serialize)]
 pub struct SearchArgs {
     /// The search: nrpa, nmcs or sample
     #[arg(long = "search", value_name = "NAME", default_value = "nrpa")]
@@ -120,6 +121,26 @@ pub struct SearchArgs {
     #[arg(long, value_name = "true|false", hide_possible_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selective: Option<bool>,
+    /// Divide the weights by this where probabilities are computed (nrpa: 1)
+    #[arg(long, value_name = "TAU")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Playouts before each adaptation of level 1, the best of which counts (nrpa: 1)
+    #[arg(long, value_name = "P")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stabilise: Option<u32>,
+    /// End a level when its best sequence has come again so many times (nrpa: 0, never)
+    #[arg(long, value_name = "R")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repetitions: Option<u32>,
+    /// Calls in parallel: shared:L, local:L (L is a level), root or none (nrpa: none)
+    #[arg(long, value_name = "FORM")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<String>,
+    /// Parallel calls at a time, on which the answer depends [default: the number of threads]
+    #[arg(long, value_name = "M")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workers: Option<u32>,
 }
 
 /// When a run ends.

@@ -20,7 +20,15 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("alpha", "the step of an adaptation"),
     ("selective", "leave out moves the domain thinks poor"),
     ("bias", "add the domain's bias to the weights"),
+    ("temperature", "divide the weights by this where probabilities are computed"),
+    ("stabilise", "playouts before each adaptation of level 1, the best of which counts"),
+    ("repetitions", "end a level when its best sequence has come again so many times; 0: never"),
+    ("parallel", "the level whose calls are made in parallel: none, shared:L or local:L"),
+    ("workers", "parallel calls at a time"),
 ];
+
+/// Parameters that a line about a search leaves out while they have their defaults.
+const UNSAID: [&str; 5] = ["temperature", "stabilise", "repetitions", "parallel", "workers"];
 
 /// The search that the arguments ask for.
 pub fn build(args: &SearchArgs) -> Result<Search> {
@@ -36,8 +44,10 @@ pub fn build(args: &SearchArgs) -> Result<Search> {
             bail!("the search {} has no --{key}: it has {}", args.name, known.join(", "));
         }
     }
-    if let Some(alpha) = args.alpha.filter(|alpha| !alpha.is_finite()) {
-        bail!("alpha {alpha}: expected a number"); // JSON has no word for it
+    for (key, value) in [("alpha", args.alpha), ("temperature", args.temperature)] {
+        if let Some(value) = value.filter(|value| !value.is_finite()) {
+            bail!("{key} {value}: expected a number"); // JSON has no word for it
+        }
     }
     let search: Search = serde_json::from_value(given).context("search")?;
     search.check()?;
@@ -60,7 +70,10 @@ pub fn parameters_of(search: &Search) -> Map<String, Value> {
 
 /// One line: `nrpa level 3, iterations 100, alpha 1`; switches that are off are left out.
 pub fn describe(search: &Search) -> String {
+    let defaults = parameters(search.name());
     let shown = parameters_of(search).into_iter().filter_map(|(key, value)| match value {
+        _ if UNSAID.contains(&key.as_str()) && defaults.get(&key) == Some(&value) => None,
+        Value::String(text) => Some(format!("{key} {text}")),
         Value::Bool(false) => None,
         Value::Bool(true) => Some(key),
         Value::Number(n) => Some(format!("{key} {}", crate::output::score(n.as_f64()?))),
@@ -70,10 +83,39 @@ pub fn describe(search: &Search) -> String {
     format!("{} {}", search.name(), shown.join(", ")).trim_end().to_string()
 }
 
+/// How a run is divided: the arguments of its search, and how many independent streams of it there are.
+/// `--parallel root` is nothing but streams; the other forms have one stream, whose calls the threads share.
+pub fn divide(args: &SearchArgs, best_of: Option<u32>, threads: u32) -> Result<(SearchArgs, u32)> {
+    let mut args = args.clone();
+    let form = args.parallel.as_deref();
+    if args.workers.is_some() && matches!(form, None | Some("none")) {
+        bail!("--workers needs --parallel shared:L, local:L or root");
+    }
+    match form {
+        Some("root") => {
+            let workers = args.workers.take();
+            if let (Some(best_of), Some(workers)) = (best_of, workers)
+                && best_of != workers
+            {
+                bail!("--parallel root is --best-of {workers}, and --best-of {best_of} was given too");
+            }
+            args.parallel = None;
+            Ok((args, best_of.or(workers).unwrap_or(threads)))
+        }
+        None | Some("none") => Ok((args, best_of.unwrap_or(threads))),
+        Some(_) => {
+            args.workers.get_or_insert(threads);
+            Ok((args, best_of.unwrap_or(1)))
+        }
+    }
+}
+
 /// The playouts of one whole search, where the parameters tell.
 pub fn playouts(search: &Search) -> Option<f64> {
     match search {
-        Search::Nrpa(nrpa) => Some((nrpa.iterations as f64).powi(nrpa.level as i32)),
+        Search::Nrpa(nrpa) if nrpa.repetitions == 0 => {
+            Some((nrpa.iterations as f64).powi(nrpa.level as i32) * nrpa.stabilise as f64)
+        }
         _ => None,
     }
 }
@@ -90,7 +132,40 @@ mod tests {
             alpha: None,
             bias: None,
             selective: None,
+            temperature: None,
+            stabilise: None,
+            repetitions: None,
+            parallel: None,
+            workers: None,
         }
+    }
+
+    #[test]
+    fn a_parallel_form_is_streams_or_workers() {
+        let form = |form: &str, workers| SearchArgs { parallel: Some(form.into()), workers, ..args("nrpa") };
+        let divided = |args: &SearchArgs, best_of| {
+            let (args, streams) = divide(args, best_of, 2).unwrap();
+            (describe(&build(&args).unwrap()), streams)
+        };
+        let plain = "nrpa level 3, iterations 100, alpha 1, selective".to_string();
+        assert_eq!(divided(&args("nrpa"), None), (plain.clone(), 2));
+        assert_eq!(divided(&form("root", Some(6)), None), (plain.clone(), 6));
+        assert_eq!(divided(&form("root", None), Some(3)), (plain.clone(), 3));
+        let shared = |workers| format!("{plain}, parallel shared:1, workers {workers}");
+        assert_eq!(divided(&form("shared:1", None), None), (shared(2), 1));
+        assert_eq!(divided(&form("shared:1", Some(16)), Some(4)), (shared(16), 4));
+        let error = |args: &SearchArgs, best_of| {
+            divide(args, best_of, 2).and_then(|(args, _)| build(&args)).unwrap_err().to_string()
+        };
+        assert!(error(&SearchArgs { workers: Some(2), ..args("nrpa") }, None).contains("--parallel"));
+        assert!(error(&form("root", Some(2)), Some(3)).contains("--best-of"));
+        assert!(error(&form("shared:4", None), None).contains("parallel shared:4"));
+        assert!(
+            format!("{:#}", divide(&form("node", None), None, 2).and_then(|(a, _)| build(&a)).unwrap_err())
+                .contains("shared:L")
+        );
+        let sample = SearchArgs { name: "sample".into(), ..form("shared:1", None) };
+        assert!(error(&sample, None).contains("no --parallel"));
     }
 
     #[test]

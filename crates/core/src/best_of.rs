@@ -47,13 +47,13 @@ pub fn best_of<P: Problem>(
     let resume = Mutex::new(resume);
     let ends = Mutex::new(Vec::new());
     let next = AtomicUsize::new(0);
-    let work = || {
+    let work = &|threads_here: u32| {
         loop {
             let stream = next.fetch_add(1, Ordering::Relaxed);
             if stream >= spec.streams as usize {
                 return;
             }
-            let mut run = Run::new(control, spec.seed, stream as u32, spec.streams);
+            let mut run = Run::new(control, spec.seed, stream as u32, spec.streams).on_threads(threads_here);
             // Fewer threads than streams: a wall-time limit is divided among the waves, else the last get nothing.
             if let Some(seconds) = control.limits.seconds {
                 run = run.until(seconds * (stream / threads + 1) as f64 / waves as f64);
@@ -68,11 +68,15 @@ pub fn best_of<P: Problem>(
         }
     };
     std::thread::scope(|scope| {
-        // This thread is one of the workers.
-        for _ in 1..threads {
-            scope.spawn(work);
+        // More threads than streams: what is over helps the searches that can use it.
+        let threads_here = |i: usize| {
+            (spec.threads as usize / threads + usize::from(i < spec.threads as usize % threads)) as u32
+        };
+        for i in 1..threads {
+            scope.spawn(move || work(threads_here(i)));
         }
-        work();
+        // This thread is one of them.
+        work(threads_here(0));
     });
     let mut streams = ends.into_inner().expect("no panic while held");
     streams.sort_by_key(|end| end.stream);

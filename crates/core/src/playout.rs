@@ -52,6 +52,29 @@ impl<M> Trace<M> {
         self.score = f64::NEG_INFINITY;
     }
 
+    /// Makes it equal to another trace, keeping the memory.
+    pub fn copy_from(&mut self, other: &Trace<M>)
+    where
+        M: Copy,
+    {
+        self.moves.clone_from(&other.moves);
+        self.ids.clone_from(&other.ids);
+        self.codes.clone_from(&other.codes);
+        self.factors.clone_from(&other.factors);
+        self.generation = other.generation;
+        self.ends.clone_from(&other.ends);
+        self.chosen.clone_from(&other.chosen);
+        self.score = other.score;
+    }
+
+    /// Forgets all ids of hashed codes: the trace was played by another policy than this one.
+    pub fn adopt(&mut self, policy: &Policy) {
+        if !policy.is_dense() {
+            self.ids.fill(UNKNOWN);
+            self.generation = policy.generation();
+        }
+    }
+
     /// Forgets the ids of hashed codes that the policy has taken back.
     pub fn forget_ids(&mut self, policy: &Policy) {
         if !policy.is_dense() && self.generation == policy.generation() {

@@ -186,6 +186,29 @@ impl Policy {
         self.level = mark.level;
     }
 
+    /// What has changed since `mark`, as codes and exp(w): what `assign` does to another policy.
+    pub fn changes(&self, mark: Mark, out: &mut Vec<(u64, f64)>) {
+        out.clear();
+        let changed = self.log[mark.log_len..].iter().map(|&(id, _)| id);
+        for id in changed.chain(self.taken[mark.n_taken..].iter().copied()) {
+            let code = if self.dense { id as u64 } else { self.codes[id as usize] };
+            out.push((code, self.weights[id as usize]));
+        }
+    }
+
+    /// Sets the weights of some codes, as part of the level going on.
+    pub fn assign(&mut self, changes: &[(u64, f64)]) {
+        for &(code, weight) in changes {
+            let id = if self.dense { code as u32 } else { self.learn(code) };
+            let i = id as usize;
+            if self.logged[i] != self.level {
+                self.logged[i] = self.level;
+                self.log.push((id, self.weights[i]));
+            }
+            self.weights[i] = weight;
+        }
+    }
+
     /// Moves the policy towards `trace`: at each of its steps the chosen code gains `alpha` and every code on offer
     /// loses `alpha` times its probability, all probabilities taken before any change (Rosin 2011). The trace's ids
     /// are brought up to date on the way.
@@ -451,6 +474,30 @@ mod tests {
         let mut twice = policy.clone();
         twice.adapt(&mut trace(), 1.0);
         assert!((twice.log_weight(2) - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn changes_carry_a_level_over_to_another_policy() {
+        let mut dense_trace = trace();
+        dense_trace.ids = dense_trace.codes.iter().map(|&c| c as u32).collect();
+        for (codes_max, trace) in [(None, trace()), (Some(100), dense_trace)] {
+            let weights = |policy: &Policy| -> Vec<f64> { (0..9).map(|c| policy.log_weight(c)).collect() };
+            let mut here = Policy::new(codes_max);
+            here.adapt(&mut trace.clone(), 0.5);
+            let mut there = here.clone();
+            let before = weights(&here);
+            let mark = here.mark();
+            here.adapt(&mut Trace { codes: vec![1, 6, 7, 2, 4], ..trace.clone() }, 1.0);
+            here.adapt(&mut trace.clone(), 1.0);
+            let mut changes = Vec::new();
+            here.changes(mark, &mut changes);
+            let outer = there.mark();
+            there.assign(&changes);
+            assert_eq!(weights(&there), weights(&here));
+            assert_ne!(weights(&there), before);
+            there.rewind(outer);
+            assert_eq!(weights(&there), before);
+        }
     }
 
     #[test]

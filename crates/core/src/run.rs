@@ -2,11 +2,16 @@
 //!
 //! A `Control` belongs to a whole run and is shared by its threads; each of its streams (the independent searches of
 //! best-of-M, numbered from 0) has a `Run`. The clock is read here and nowhere else in this crate.
+//!
+//! Several threads may run one stream together (`search::parallel`): each then has a copy of the stream's `Run`, all of
+//! which count and end alike because they are told the same at the same points, and a hand, the `Run` of what the
+//! thread does by itself between two such points.
 
 use crate::rng::Rng;
 use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// When a run ends, besides when its search is done. Several limits: whichever comes first.
@@ -180,11 +185,38 @@ const CHECK_SECONDS: f64 = 0.002;
 /// A stream says that it is alive about this often.
 const PROGRESS_SECONDS: f64 = 0.2;
 
+/// What the threads that run one stream together share besides their rounds.
+#[derive(Debug)]
+struct Crew {
+    /// The best score that was announced. Held while announcing, so that scores are announced in rising order.
+    announced: Mutex<f64>,
+    /// Why the stream must end, as soon as one thread knows.
+    stop: OnceLock<StopReason>,
+    /// Playouts so far, a few milliseconds late. For progress only.
+    playouts: AtomicU64,
+    /// The time of the last progress event, as bits.
+    progress_seconds: AtomicU64,
+}
+
+/// Which part of a stream a `Run` is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Part {
+    /// All of it.
+    Whole,
+    /// One thread's copy of it. Only one of the copies speaks to the observer.
+    Replica { speaks: bool },
+    /// What a thread does by itself. `minds_target`: ends at once when it reaches the target.
+    Hand { speaks: bool, minds_target: bool },
+}
+
 /// One stream of a run.
 pub struct Run<'a> {
     /// The stream's random numbers.
     pub rng: Rng,
     control: &'a Control<'a>,
+    part: Part,
+    crew: Arc<Crew>,
+    threads: u32,
     stream: u32,
     playouts: u64,
     playouts_max: u64,
@@ -197,6 +229,8 @@ pub struct Run<'a> {
     check_at: u64,
     check_interval: u64,
     checked_seconds: f64,
+    /// Of a hand: the playouts that its crew knows of.
+    reported: u64,
     progress_seconds: f64,
     checkpoint_seconds: f64,
     checkpoint_due: bool,
@@ -210,9 +244,18 @@ impl<'a> Run<'a> {
             total / streams + u64::from(stream < total % streams)
         };
         let now = control.seconds();
+        let crew = Crew {
+            announced: Mutex::new(f64::NEG_INFINITY),
+            stop: OnceLock::new(),
+            playouts: AtomicU64::new(0),
+            progress_seconds: AtomicU64::new(now.to_bits()),
+        };
         let mut run = Run {
             rng: Rng::new(seed, stream as u64),
             control,
+            part: Part::Whole,
+            crew: Arc::new(crew),
+            threads: 1,
             stream,
             playouts: 0,
             playouts_max: control.limits.playouts.map_or(u64::MAX, share),
@@ -224,6 +267,7 @@ impl<'a> Run<'a> {
             check_at: 1,
             check_interval: 1,
             checked_seconds: now,
+            reported: 0,
             progress_seconds: now,
             checkpoint_seconds: now,
             checkpoint_due: false,
@@ -252,6 +296,17 @@ impl<'a> Run<'a> {
         self
     }
 
+    /// Lets the search of this stream use so many threads.
+    pub fn on_threads(mut self, threads: u32) -> Run<'a> {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// The threads that the search may use. What it finds must not depend on them.
+    pub fn threads(&self) -> u32 {
+        self.threads
+    }
+
     /// A playout was finished. Nothing but an increment, most of the time.
     #[inline]
     pub fn count_playout(&mut self) {
@@ -271,7 +326,8 @@ impl<'a> Run<'a> {
     #[inline]
     pub fn offer(&mut self, score: f64, moves: impl FnOnce() -> Vec<String>) {
         if self.best.as_ref().is_none_or(|best| score > best.score) {
-            self.improve(Solution { score, moves: moves() });
+            let silent = self.part == Part::Replica { speaks: false };
+            self.improve(Solution { score, moves: if silent { Vec::new() } else { moves() } });
         }
     }
 
@@ -316,20 +372,43 @@ impl<'a> Run<'a> {
     }
 
     fn improve(&mut self, solution: Solution) {
+        let score = solution.score;
         self.improved_at = self.playouts;
+        match self.part {
+            Part::Whole => {
+                self.announce(&solution, self.playouts);
+                self.best = Some(solution);
+            }
+            // The hand that found it has announced it.
+            Part::Replica { .. } => self.best = Some(solution),
+            Part::Hand { .. } => {
+                let mut announced = self.crew.announced.lock().unwrap_or_else(PoisonError::into_inner);
+                if score > *announced {
+                    self.announce(&solution, self.crew.playouts.load(Ordering::Relaxed));
+                    *announced = score;
+                }
+                self.best = Some(Solution { score: *announced, moves: Vec::new() });
+            }
+        }
+        let minds_target = !matches!(self.part, Part::Hand { minds_target: false, .. });
+        if minds_target && self.control.limits.target.is_some_and(|target| score >= target) {
+            self.end(StopReason::Target);
+            self.control.target_reached.store(true, Ordering::Relaxed);
+            if let Part::Hand { .. } = self.part {
+                self.interrupt(StopReason::Target);
+            }
+        }
+        self.check_at = self.check_at.min(self.playouts + 1);
+    }
+
+    fn announce(&self, solution: &Solution, playouts: u64) {
         self.control.observer.on(Event::Improved {
             stream: self.stream,
             score: solution.score,
             moves: solution.moves.clone(),
-            playouts: self.playouts,
+            playouts,
             seconds: self.control.seconds(),
         });
-        if self.control.limits.target.is_some_and(|target| solution.score >= target) {
-            self.end(StopReason::Target);
-            self.control.target_reached.store(true, Ordering::Relaxed);
-        }
-        self.best = Some(solution);
-        self.check_at = self.check_at.min(self.playouts + 1);
     }
 
     fn end(&mut self, reason: StopReason) {
@@ -338,9 +417,25 @@ impl<'a> Run<'a> {
 
     #[cold]
     fn check(&mut self) {
-        let limits = &self.control.limits;
         let now = self.control.seconds();
-        // Aim at one look at the clock in CHECK_SECONDS, whatever a playout costs.
+        self.pace(now);
+        let reason = if let Part::Hand { .. } = self.part {
+            let outside = self.interrupted().or_else(|| self.outside(now));
+            if let Some(reason) = outside {
+                self.interrupt(reason);
+            }
+            outside.or_else(|| self.counted())
+        } else {
+            self.counted().or_else(|| self.outside(now))
+        };
+        if let Some(reason) = reason {
+            self.end(reason);
+        }
+        self.tell(now);
+    }
+
+    /// Aims at one look at the clock in CHECK_SECONDS, whatever a playout costs.
+    fn pace(&mut self, now: f64) {
         let spent = now - self.checked_seconds;
         if spent < CHECK_SECONDS / 2.0 {
             self.check_interval = (self.check_interval * 2).min(1 << 14);
@@ -348,40 +443,69 @@ impl<'a> Run<'a> {
             self.check_interval = (self.check_interval / 2).max(1);
         }
         self.checked_seconds = now;
+        // The counted limits are exact: the next look comes no later than they do.
+        let patience_at = self.patience().map_or(u64::MAX, |max| self.improved_at.saturating_add(max));
+        self.check_at = (self.playouts + self.check_interval).min(self.playouts_max).min(patience_at);
+    }
 
-        let reason = if self.control.target_reached.load(Ordering::Relaxed) {
-            Some(StopReason::Target)
-        } else if self.control.stop.load(Ordering::Relaxed) {
-            Some(StopReason::Asked)
-        } else if self.playouts >= self.playouts_max {
+    /// A hand is too short-lived to lose patience: the stream does, between its rounds.
+    fn patience(&self) -> Option<u64> {
+        self.control.limits.patience.filter(|_| !matches!(self.part, Part::Hand { .. }))
+    }
+
+    /// The ends that depend on nothing but counting: the same on all copies of a stream.
+    fn counted(&self) -> Option<StopReason> {
+        if self.playouts >= self.playouts_max {
             Some(StopReason::Playouts)
-        } else if now >= self.seconds_max {
-            Some(StopReason::Time)
-        } else if limits.cpu_seconds.is_some_and(|max| self.control.cpu_seconds() >= max) {
-            Some(StopReason::CpuTime)
-        } else if limits.patience.is_some_and(|max| self.playouts - self.improved_at >= max) {
+        } else if self.patience().is_some_and(|max| self.playouts - self.improved_at >= max) {
             Some(StopReason::Patience)
         } else {
             None
-        };
-        if let Some(reason) = reason {
-            self.end(reason);
         }
+    }
 
-        if now - self.progress_seconds >= PROGRESS_SECONDS {
-            self.progress_seconds = now;
-            self.control.observer.on(Event::Progress { stream: self.stream, playouts: self.playouts });
+    /// The ends that come from outside.
+    fn outside(&self, now: f64) -> Option<StopReason> {
+        let cpu_seconds_max = self.control.limits.cpu_seconds;
+        if self.control.target_reached.load(Ordering::Relaxed) {
+            Some(StopReason::Target)
+        } else if self.control.stop.load(Ordering::Relaxed) {
+            Some(StopReason::Asked)
+        } else if now >= self.seconds_max {
+            Some(StopReason::Time)
+        } else if cpu_seconds_max.is_some_and(|max| self.control.cpu_seconds() >= max) {
+            Some(StopReason::CpuTime)
+        } else {
+            None
         }
-        if self
-            .control
-            .checkpoint_every
-            .is_some_and(|every| now - self.checkpoint_seconds >= every.as_secs_f64())
-        {
+    }
+
+    /// Progress, and whether a checkpoint is due.
+    fn tell(&mut self, now: f64) {
+        let stream = self.stream;
+        match self.part {
+            Part::Whole => {
+                if now - self.progress_seconds >= PROGRESS_SECONDS {
+                    self.progress_seconds = now;
+                    self.control.observer.on(Event::Progress { stream, playouts: self.playouts });
+                }
+            }
+            Part::Replica { .. } => {}
+            Part::Hand { speaks, .. } => {
+                let new = self.playouts - std::mem::replace(&mut self.reported, self.playouts);
+                let playouts = self.crew.playouts.fetch_add(new, Ordering::Relaxed) + new;
+                let last = &self.crew.progress_seconds;
+                if speaks && now - f64::from_bits(last.load(Ordering::Relaxed)) >= PROGRESS_SECONDS {
+                    last.store(now.to_bits(), Ordering::Relaxed);
+                    self.control.observer.on(Event::Progress { stream, playouts });
+                }
+                return;
+            }
+        }
+        let every = self.control.checkpoint_every.map(|every| every.as_secs_f64());
+        if every.is_some_and(|every| now - self.checkpoint_seconds >= every) {
             self.checkpoint_due = true;
         }
-        // The counted limits are exact: the next look comes no later than they do.
-        let patience_at = limits.patience.map_or(u64::MAX, |max| self.improved_at.saturating_add(max));
-        self.check_at = (self.playouts + self.check_interval).min(self.playouts_max).min(patience_at);
     }
 
     fn send_checkpoint(&mut self, search: Vec<u8>) {
@@ -399,6 +523,86 @@ impl<'a> Run<'a> {
             best: self.best.clone(),
             ended: self.ended,
             search,
+        }
+    }
+}
+
+/// For threads that run one stream together.
+impl<'a> Run<'a> {
+    /// From here on this is one of several copies of the stream: the one that speaks.
+    pub(crate) fn lead(&mut self) {
+        let announced = &mut *self.crew.announced.lock().unwrap_or_else(PoisonError::into_inner);
+        *announced = announced.max(self.best_score());
+        self.crew.playouts.store(self.playouts, Ordering::Relaxed);
+        self.part = Part::Replica { speaks: true };
+    }
+
+    /// The others are gone: this is the whole stream again.
+    pub(crate) fn disband(&mut self) {
+        self.part = Part::Whole;
+        self.check_at = self.playouts + 1;
+    }
+
+    /// A copy of the stream for another thread.
+    pub(crate) fn follow(&self) -> Run<'a> {
+        self.copy(Part::Replica { speaks: false })
+    }
+
+    /// The `Run` of what this thread does by itself.
+    pub(crate) fn hand(&self, minds_target: bool) -> Run<'a> {
+        let speaks = self.part == Part::Replica { speaks: true };
+        Run { playouts: 0, check_at: 1, ..self.copy(Part::Hand { speaks, minds_target }) }
+    }
+
+    fn copy(&self, part: Part) -> Run<'a> {
+        Run {
+            rng: self.rng.clone(),
+            control: self.control,
+            part,
+            crew: self.crew.clone(),
+            best: self.best.as_ref().map(|best| Solution { score: best.score, moves: Vec::new() }),
+            resumed: Vec::new(),
+            check_interval: 1,
+            checkpoint_due: false,
+            ..*self
+        }
+    }
+
+    /// Playouts that the limit still allows.
+    pub(crate) fn playouts_left(&self) -> u64 {
+        self.playouts_max.saturating_sub(self.playouts)
+    }
+
+    /// Begins a piece of work of a hand: with these random numbers, at most so many playouts. False if there is no
+    /// use in beginning.
+    pub(crate) fn begin(&mut self, rng: Rng, playouts_max: u64) -> bool {
+        self.ended = self.interrupted();
+        self.rng = rng;
+        self.playouts_max = self.playouts.saturating_add(playouts_max);
+        self.check_at = self.check_at.min(self.playouts_max);
+        self.ended.is_none() && playouts_max > 0
+    }
+
+    /// Why all hands must stop, if so.
+    pub(crate) fn interrupted(&self) -> Option<StopReason> {
+        self.crew.stop.get().copied()
+    }
+
+    /// Makes all hands stop.
+    pub(crate) fn interrupt(&self, reason: StopReason) {
+        self.crew.stop.get_or_init(|| reason);
+    }
+
+    /// A round is over: every copy of the stream is told the same.
+    pub(crate) fn count_round(&mut self, playouts: u64, stop: Option<StopReason>) {
+        self.playouts += playouts;
+        if let Some(reason) = self.counted().or(stop) {
+            self.end(reason);
+        }
+        if self.playouts >= self.check_at && self.part == (Part::Replica { speaks: true }) {
+            let now = self.control.seconds();
+            self.pace(now);
+            self.tell(now);
         }
     }
 }

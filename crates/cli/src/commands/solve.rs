@@ -18,16 +18,17 @@ const DRAWN_SEED_MAX: u64 = 1_000_000_000;
 pub fn run(args: &Solve) -> Result<Verdict> {
     let instance = Instance::open(&args.instance)?;
     instance.problem()?;
-    let search = searches::build(&args.search)?;
-    let limits = limits(&args.limits, &search, args.search.level.is_some())?;
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let threads = args.threads.unwrap_or(cores);
+    let (search, streams) = searches::divide(&args.search, args.best_of, threads)?;
+    let search = searches::build(&search)?;
+    let limits = limits(&args.limits, &search, args.search.level.is_some())?;
     let spec = Spec {
         format: FORMAT,
         sortie: env!("CARGO_PKG_VERSION").into(),
         instance: args.instance.clone(),
         seed: args.seed.unwrap_or_else(draw_seed),
-        streams: args.best_of.unwrap_or(threads),
+        streams,
         threads,
         search,
         limits,

@@ -2,10 +2,11 @@
 
 mod nmcs;
 mod nrpa;
+mod parallel;
 mod sample;
 
 pub use nmcs::Nmcs;
-pub use nrpa::Nrpa;
+pub use nrpa::{Nrpa, Parallel};
 pub use sample::Sample;
 
 use crate::domain::Problem;
