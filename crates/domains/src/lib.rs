@@ -4,6 +4,7 @@
 mod instance;
 mod registry;
 mod schur;
+mod snake;
 
 pub use instance::{Entry, OpenError, Opened, Options, Request};
 pub use registry::{DOMAINS, open};

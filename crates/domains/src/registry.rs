@@ -1,10 +1,10 @@
 //! The table that names the domains. Adding a domain is one file and one line here.
 
 use crate::instance::{Entry, OpenError, Opened, Request, split_options};
-use crate::schur;
+use crate::{schur, snake};
 
 /// Every domain, in the order of `sortie list`.
-pub static DOMAINS: &[Entry] = &[schur::ENTRY];
+pub static DOMAINS: &[Entry] = &[snake::SNAKE, snake::COIL, schur::ENTRY];
 
 /// Opens `domain/name[:options]`. `read` reads a whole text file and is only called for names that are not built in.
 pub fn open(instance: &str, read: &dyn Fn(&str) -> Result<String, String>) -> Result<Opened, OpenError> {
