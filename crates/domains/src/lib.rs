@@ -6,6 +6,7 @@ mod morpion;
 mod registry;
 mod samegame;
 mod schur;
+mod snake;
 mod toy;
 
 pub use instance::{Entry, OpenError, Opened, Options, Request};

@@ -6,6 +6,8 @@ use crate::instance::{Entry, OpenError, Opened, Request, split_options};
 pub static DOMAINS: &[&Entry] = &[
     &crate::samegame::ENTRY,
     &crate::morpion::ENTRY,
+    &crate::snake::SNAKE,
+    &crate::snake::COIL,
     &crate::schur::ENTRY,
     &crate::toy::LEFTMOVE,
     &crate::toy::NIM,
