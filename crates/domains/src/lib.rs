@@ -3,6 +3,7 @@
 
 mod instance;
 mod registry;
+mod vrptw;
 
 pub use instance::{Entry, OpenError, Opened, Options, Request};
 pub use registry::{DOMAINS, open};

@@ -3,7 +3,7 @@
 use crate::instance::{Entry, OpenError, Opened, Request, split_options};
 
 /// Every domain, in the order of `sortie list`.
-pub static DOMAINS: &[Entry] = &[];
+pub static DOMAINS: &[&Entry] = &[&crate::vrptw::ENTRY];
 
 /// Opens `domain/name[:options]`. `read` reads a whole text file and is only called for names that are not built in.
 pub fn open(instance: &str, read: &dyn Fn(&str) -> Result<String, String>) -> Result<Opened, OpenError> {
