@@ -8,6 +8,7 @@ mod samegame;
 mod schur;
 mod snake;
 mod toy;
+mod vrptw;
 
 pub use instance::{Entry, OpenError, Opened, Options, Request};
 pub use registry::{DOMAINS, open};

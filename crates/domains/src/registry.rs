@@ -8,6 +8,7 @@ pub static DOMAINS: &[&Entry] = &[
     &crate::morpion::ENTRY,
     &crate::snake::SNAKE,
     &crate::snake::COIL,
+    &crate::vrptw::ENTRY,
     &crate::schur::ENTRY,
     &crate::toy::LEFTMOVE,
     &crate::toy::NIM,
