@@ -52,6 +52,19 @@ impl<M> Trace<M> {
         self.score = f64::NEG_INFINITY;
     }
 
+    /// The index of the choice at each step: what a checkpoint keeps of it, for `retrace`.
+    pub(crate) fn indices(&self) -> Vec<u32> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        self.chosen.iter().zip(starts).map(|(chosen, start)| chosen - start).collect()
+    }
+
+    /// Forgets the ids of hashed codes: the trace goes to a policy that it was not made with.
+    pub(crate) fn forget_all_ids(&mut self) {
+        if !self.codes.is_empty() {
+            self.ids.fill(UNKNOWN);
+        }
+    }
+
     /// Forgets the ids of hashed codes that the policy has taken back.
     pub fn forget_ids(&mut self, policy: &Policy) {
         if !policy.is_dense() && self.generation == policy.generation() {
@@ -86,6 +99,11 @@ impl<P: Problem> Scratch<P> {
     pub fn new(problem: &P) -> Scratch<P> {
         let start = problem.initial();
         Scratch { state: start.clone(), start, choices: Choices::new(), weights: Vec::new() }
+    }
+
+    /// The end of the last playout.
+    pub(crate) fn end(&self) -> &P::State {
+        &self.state
     }
 }
 
