@@ -3,6 +3,7 @@
 use crate::duration;
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
+use sortie_core::PerLevel;
 use std::path::PathBuf;
 
 /// Monte-Carlo search for puzzles, routing and games.
@@ -98,26 +99,35 @@ pub struct Solve {
 /// the search's own defaults, and what the search does not have is refused there.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct SearchArgs {
-    /// The search: nrpa, nmcs or sample
+    /// The search: nrpa, hd-nrpa, beam-nrpa, nmcs or sample
     #[arg(long = "search", value_name = "NAME", default_value = "nrpa")]
     pub name: String,
-    /// Levels of nesting, 1 to 8 (nrpa: 3, nmcs: 2)
+    /// Levels of nesting, 1 to 8 (nrpa and its kin: 3, nmcs: 2)
     #[arg(long, value_name = "L")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<u32>,
-    /// Calls of the level below, per level (nrpa: 100)
-    #[arg(long, value_name = "N")]
+    /// Calls of the level below, per level (100); beam-nrpa and hd-nrpa: or one number a level, from level 1 up
+    #[arg(long, value_name = "N[,N...]")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub iterations: Option<u32>,
-    /// The step of an adaptation (nrpa: 1)
+    pub iterations: Option<PerLevel>,
+    /// Solutions a level keeps (beam-nrpa, hd-nrpa): one number for all levels, or one a level from level 1 up, the
+    /// last standing for all above (hd-nrpa: 1,10, beam-nrpa: 1,4)
+    #[arg(long, value_name = "B[,B...]")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beam: Option<PerLevel>,
+    /// Share of a level's iterations that pass before it learns (hd-nrpa: 0.1)
+    #[arg(long, value_name = "SHARE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learn_after: Option<f64>,
+    /// The step of an adaptation (nrpa and its kin: 1)
     #[arg(long, value_name = "A")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// Add the domain's bias to the weights (nrpa)
+    /// Add the domain's bias to the weights (nrpa and its kin)
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias: Option<bool>,
-    /// Leave out moves the domain thinks poor (nrpa: true, nmcs and sample: false)
+    /// Leave out moves the domain thinks poor (nrpa and its kin: true, nmcs and sample: false)
     #[arg(long, value_name = "true|false", hide_possible_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selective: Option<bool>,

@@ -4,11 +4,16 @@
 use crate::args::SearchArgs;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
-use sortie_core::Search;
+use sortie_core::{PerLevel, Search};
 
 /// Every search with one line about it, in the order of `sortie list`.
 pub const SEARCHES: &[(&str, &str)] = &[
     ("nrpa", "nested rollout policy adaptation: learns a playout policy at every level (Rosin 2011)"),
+    ("hd-nrpa", "NRPA that keeps several solutions a level, no two alike (Cazenave and Edelkamp 2016)"),
+    (
+        "beam-nrpa",
+        "NRPA that keeps several solutions a level, each with its policy (Cazenave and Teytaud 2012)",
+    ),
     ("nmcs", "nested Monte-Carlo search: each level tries every move with the level below (Cazenave 2009)"),
     ("sample", "random playouts, the best of them kept"),
 ];
@@ -17,6 +22,8 @@ pub const SEARCHES: &[(&str, &str)] = &[
 pub const PARAMETERS: &[(&str, &str)] = &[
     ("level", "levels of nesting, 1 to 8"),
     ("iterations", "calls of the level below, per level"),
+    ("beam", "solutions a level keeps, from level 1 up"),
+    ("learn_after", "share of a level's iterations that pass before it learns"),
     ("alpha", "the step of an adaptation"),
     ("selective", "leave out moves the domain thinks poor"),
     ("bias", "add the domain's bias to the weights"),
@@ -40,18 +47,28 @@ pub fn build(args: &SearchArgs) -> Result<Search> {
     let given = serde_json::to_value(args).expect("arguments are plain data");
     for key in given.as_object().expect("a struct").keys() {
         if key != "name" && !known.contains_key(key) {
-            let known: Vec<String> = known.keys().map(|key| format!("--{key}")).collect();
-            bail!("the search {} has no --{key}: it has {}", args.name, known.join(", "));
+            let known: Vec<String> = known.keys().map(|key| option(key)).collect();
+            bail!("the search {} has no {}: it has {}", args.name, option(key), known.join(", "));
         }
     }
-    for (key, value) in [("alpha", args.alpha), ("temperature", args.temperature)] {
+    let numbers =
+        [("alpha", args.alpha), ("temperature", args.temperature), ("learn_after", args.learn_after)];
+    for (key, value) in numbers {
         if let Some(value) = value.filter(|value| !value.is_finite()) {
             bail!("{key} {value}: expected a number"); // JSON has no word for it
         }
     }
+    if let (Some(PerLevel::Each(_)), "nrpa") = (&args.iterations, args.name.as_str()) {
+        bail!("nrpa has one number of --iterations for all levels; hd-nrpa and beam-nrpa take one a level");
+    }
     let search: Search = serde_json::from_value(given).context("search")?;
     search.check()?;
     Ok(search)
+}
+
+/// A parameter as an option of the command line.
+pub fn option(parameter: &str) -> String {
+    format!("--{}", parameter.replace('_', "-"))
 }
 
 /// The parameters of a search with their defaults.
@@ -71,12 +88,19 @@ pub fn parameters_of(search: &Search) -> Map<String, Value> {
 /// One line: `nrpa level 3, iterations 100, alpha 1`; switches that are off are left out.
 pub fn describe(search: &Search) -> String {
     let defaults = parameters(search.name());
-    let shown = parameters_of(search).into_iter().filter_map(|(key, value)| match value {
-        _ if UNSAID.contains(&key.as_str()) && defaults.get(&key) == Some(&value) => None,
+    let said = parameters_of(search)
+        .into_iter()
+        .filter(|(key, value)| !UNSAID.contains(&key.as_str()) || defaults.get(key) != Some(value))
+        .map(|(key, value)| (key.replace('_', " "), value));
+    let shown = said.filter_map(|(key, value)| match value {
         Value::String(text) => Some(format!("{key} {text}")),
         Value::Bool(false) => None,
         Value::Bool(true) => Some(key),
         Value::Number(n) => Some(format!("{key} {}", crate::output::score(n.as_f64()?))),
+        Value::Array(values) => {
+            let words: Vec<String> = values.iter().map(Value::to_string).collect();
+            Some(format!("{key} {}", words.join(",")))
+        }
         other => Some(format!("{key} {other}")),
     });
     let shown: Vec<String> = shown.collect();
@@ -116,6 +140,8 @@ pub fn playouts(search: &Search) -> Option<f64> {
         Search::Nrpa(nrpa) if nrpa.repetitions == 0 => {
             Some((nrpa.iterations as f64).powi(nrpa.level as i32) * nrpa.stabilise as f64)
         }
+        Search::HdNrpa(hd) => Some((1..=hd.level as usize).map(|l| hd.iterations.at(l) as f64).product()),
+        Search::BeamNrpa(beam) => Some(beam.playouts()),
         _ => None,
     }
 }
@@ -129,6 +155,8 @@ mod tests {
             name: name.into(),
             level: None,
             iterations: None,
+            beam: None,
+            learn_after: None,
             alpha: None,
             bias: None,
             selective: None,
@@ -182,10 +210,18 @@ mod tests {
     #[test]
     fn what_a_search_does_not_have_is_refused() {
         let error = |args: &SearchArgs| build(args).unwrap_err().to_string();
-        assert!(error(&args("nrpq")).contains("nrpa, nmcs, sample"));
+        assert!(error(&args("nrpq")).contains("nrpa, hd-nrpa, beam-nrpa, nmcs, sample"));
         assert!(error(&SearchArgs { level: Some(2), ..args("sample") }).contains("no --level"));
         assert!(error(&SearchArgs { alpha: Some(2.0), ..args("nmcs") }).contains("no --alpha"));
         assert!(error(&SearchArgs { level: Some(0), ..args("nrpa") }).contains("1 to 8"));
+        let beam = |text: &str, name| SearchArgs { beam: Some(text.parse().unwrap()), ..args(name) };
+        assert!(error(&beam("10", "nrpa")).contains("no --beam"));
+        assert!(error(&beam("1,2,3,4", "hd-nrpa")).contains("each level"));
+        assert!(error(&beam("1,1001", "beam-nrpa")).contains("1 to 1000"));
+        assert!(error(&SearchArgs { learn_after: Some(1.0), ..args("hd-nrpa") }).contains("below 1"));
+        assert!(error(&SearchArgs { learn_after: Some(0.5), ..args("nrpa") }).contains("no --learn-after"));
+        let iterations = Some("100,50".parse().unwrap());
+        assert!(error(&SearchArgs { iterations, ..args("nrpa") }).contains("one number"));
         assert!(error(&SearchArgs { alpha: Some(f64::NAN), ..args("nrpa") }).contains("alpha"));
     }
 
@@ -196,5 +232,9 @@ mod tests {
             "nrpa level 3, iterations 100, alpha 1, selective"
         );
         assert_eq!(describe(&build(&args("sample")).unwrap()), "sample");
+        assert_eq!(
+            describe(&build(&args("hd-nrpa")).unwrap()),
+            "hd-nrpa level 3, iterations 100, beam 1,10, learn after 0.1, alpha 1, selective"
+        );
     }
 }

@@ -40,4 +40,4 @@ pub use record::{Record, RecordError};
 pub use replay::{ReplayError, legal_texts, replay, replay_whole, words};
 pub use rng::{Rng, mix};
 pub use run::{Control, Event, Limits, Observer, Run, Solution, StopReason, StreamCheckpoint};
-pub use search::{Nmcs, Nrpa, Parallel, Sample, Search, SpecError};
+pub use search::{BeamNrpa, HdNrpa, Nmcs, Nrpa, Parallel, PerLevel, Sample, Search, SpecError};

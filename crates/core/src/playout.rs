@@ -75,6 +75,19 @@ impl<M> Trace<M> {
         }
     }
 
+    /// The index of the choice at each step: what a checkpoint keeps of it, for `retrace`.
+    pub(crate) fn indices(&self) -> Vec<u32> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        self.chosen.iter().zip(starts).map(|(chosen, start)| chosen - start).collect()
+    }
+
+    /// Forgets the ids of hashed codes: the trace goes to a policy that it was not made with.
+    pub(crate) fn forget_all_ids(&mut self) {
+        if !self.codes.is_empty() {
+            self.ids.fill(UNKNOWN);
+        }
+    }
+
     /// Forgets the ids of hashed codes that the policy has taken back.
     pub fn forget_ids(&mut self, policy: &Policy) {
         if !policy.is_dense() && self.generation == policy.generation() {
@@ -116,6 +129,11 @@ impl<P: Problem> Scratch<P> {
             weights: Vec::new(),
             memo: Memo::new(),
         }
+    }
+
+    /// The end of the last playout.
+    pub(crate) fn end(&self) -> &P::State {
+        &self.state
     }
 }
 

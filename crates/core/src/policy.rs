@@ -118,6 +118,27 @@ impl Policy {
         self.taken.clear();
     }
 
+    /// All ids are below this.
+    pub(crate) fn places(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Becomes a copy of another policy outside of its levels: what `clone` does, without the log and into the
+    /// memory there is.
+    pub(crate) fn copy_from(&mut self, other: &Policy) {
+        debug_assert!(
+            self.log.is_empty() && self.level == 0,
+            "only a policy without levels can be written over"
+        );
+        self.weights.clone_from(&other.weights);
+        self.codes.clone_from(&other.codes);
+        self.taken.clone_from(&other.taken);
+        (self.generation, self.dense) = (other.generation, other.dense);
+        // All zero between calls, and nothing is logged outside of a level: only the lengths must fit.
+        self.logged.resize(self.weights.len(), 0);
+        self.deltas.resize(self.weights.len(), 0.0);
+    }
+
     /// Whether a code is its own id.
     pub fn is_dense(&self) -> bool {
         self.dense
@@ -213,9 +234,12 @@ impl Policy {
     /// loses `alpha` times its probability, all probabilities taken before any change (Rosin 2011). The trace's ids
     /// are brought up to date on the way.
     pub fn adapt<M>(&mut self, trace: &mut Trace<M>, alpha: f64) {
-        if !self.dense {
-            self.learn_codes(trace);
-        }
+        self.learn_ids(trace);
+        self.adapt_known(trace, alpha);
+    }
+
+    /// The same for a trace whose ids are all known and of this generation.
+    pub(crate) fn adapt_known<M>(&mut self, trace: &Trace<M>, alpha: f64) {
         let mut start = 0;
         for (&end, &chosen) in trace.ends.iter().zip(&trace.chosen) {
             let ids = &trace.ids[start..end as usize];
@@ -274,8 +298,11 @@ impl Policy {
         self.touched.clear();
     }
 
-    /// Gives every unknown code of a trace an id.
-    fn learn_codes<M>(&mut self, trace: &mut Trace<M>) {
+    /// Gives every unknown code of a trace an id. The generation may change on the way.
+    pub(crate) fn learn_ids<M>(&mut self, trace: &mut Trace<M>) {
+        if self.dense {
+            return;
+        }
         loop {
             if trace.generation != self.generation {
                 trace.ids.fill(UNKNOWN);

@@ -3,7 +3,7 @@
 use crate::Verdict;
 use crate::args::List;
 use crate::output;
-use crate::searches::{PARAMETERS, SEARCHES, parameters};
+use crate::searches::{PARAMETERS, SEARCHES, option, parameters};
 use anyhow::Result;
 use serde_json::{Value, json};
 use sortie_domains::{DOMAINS, Entry};
@@ -34,7 +34,7 @@ fn text() -> String {
         let _ = writeln!(out, "\n{name:10} {about}");
         for (key, default) in parameters(name) {
             let meaning = meaning(&key);
-            let _ = writeln!(out, "{:10} --{key}: {meaning} [{default}]", "");
+            let _ = writeln!(out, "{:10} {}: {meaning} [{default}]", "", option(&key));
         }
     }
     out

@@ -1,12 +1,18 @@
 //! The searches: one file each, and the enum that names them with their parameters.
 
+mod beam;
+mod hd;
 mod nmcs;
 mod nrpa;
 mod parallel;
+mod per_level;
 mod sample;
 
+pub use beam::BeamNrpa;
+pub use hd::HdNrpa;
 pub use nmcs::Nmcs;
 pub use nrpa::{Nrpa, Parallel};
+pub use per_level::PerLevel;
 pub use sample::Sample;
 
 use crate::domain::Problem;
@@ -23,6 +29,10 @@ pub enum Search {
     Nmcs(Nmcs),
     /// Nested rollout policy adaptation.
     Nrpa(Nrpa),
+    /// Beam-NRPA: several solutions a level, each with its policy.
+    BeamNrpa(BeamNrpa),
+    /// High-diversity NRPA: several solutions a level, no two alike, one policy.
+    HdNrpa(HdNrpa),
 }
 
 /// Why a search cannot run as it is specified.
@@ -44,6 +54,8 @@ impl Search {
             Search::Sample(_) => "sample",
             Search::Nmcs(_) => "nmcs",
             Search::Nrpa(_) => "nrpa",
+            Search::BeamNrpa(_) => "beam-nrpa",
+            Search::HdNrpa(_) => "hd-nrpa",
         }
     }
 
@@ -53,6 +65,8 @@ impl Search {
             Search::Sample(_) => Ok(()),
             Search::Nmcs(nmcs) => nmcs.check(),
             Search::Nrpa(nrpa) => nrpa.check(),
+            Search::BeamNrpa(beam) => beam.check(),
+            Search::HdNrpa(hd) => hd.check(),
         }
     }
 
@@ -63,6 +77,8 @@ impl Search {
                 Search::Sample(sample) => sample.run(problem, run),
                 Search::Nmcs(nmcs) => nmcs.run(problem, run),
                 Search::Nrpa(nrpa) => nrpa.run(problem, run),
+                Search::BeamNrpa(beam) => beam.run(problem, run),
+                Search::HdNrpa(hd) => hd.run(problem, run),
             }
             if !run.restarts() {
                 break;
@@ -71,6 +87,14 @@ impl Search {
             run.checkpoint(Vec::new);
         }
     }
+}
+
+fn check_alpha(alpha: f64) -> Result<(), SpecError> {
+    if alpha > 0.0 && alpha <= 100.0 {
+        return Ok(());
+    }
+    let given = alpha.to_string();
+    Err(SpecError { parameter: "alpha", given, expected: "a number above 0 and up to 100" })
 }
 
 /// A level must be at least 1, and beyond 8 no search of this family ever comes to its end.
