@@ -69,10 +69,8 @@ impl<M> Trace<M> {
 
     /// Forgets all ids of hashed codes: the trace was played by another policy than this one.
     pub fn adopt(&mut self, policy: &Policy) {
-        if !policy.is_dense() {
-            self.ids.fill(UNKNOWN);
-            self.generation = policy.generation();
-        }
+        self.forget_all_ids();
+        self.generation = policy.generation();
     }
 
     /// The index of the choice at each step: what a checkpoint keeps of it, for `retrace`.

@@ -286,7 +286,6 @@ fn run_cell(cell: &Cell, seed: u64, stop: &AtomicBool) -> Result<Done> {
     let best = outcomes.best.ok_or_else(|| anyhow!("{}: no playout within the limits", cell.instance))?;
     let position = instance.verify(&best.moves).context("the search returned moves that do not replay")?;
     let (seconds, cpu_seconds) = (control.seconds(), control.cpu_seconds());
-    drop(control);
     Ok(Done {
         row: cell.row.clone(),
         column: cell.column.clone(),
@@ -297,7 +296,7 @@ fn run_cell(cell: &Cell, seed: u64, stop: &AtomicBool) -> Result<Done> {
         seconds,
         cpu_seconds,
         reason: outcomes.reason,
-        curve: curve.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()),
+        curve: std::mem::take(&mut *curve.lock().unwrap_or_else(|poisoned| poisoned.into_inner())),
         moves: best.moves,
     })
 }

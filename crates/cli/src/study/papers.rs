@@ -10,8 +10,10 @@ use serde_json::{Value, json};
 use sortie_core::{Limits, Search};
 
 /// Every study with one line about it.
-pub const STUDIES: [(&str, &str); 5] = [
+pub const STUDIES: [(&str, &str); 7] = [
     ("samegame-table1", "SameGame, the 20 standard boards (2017, table 1)"),
+    ("nrpa-parallel-iterations", "parallel NRPA on SameGame's first board by playouts (2017, figure 3)"),
+    ("nrpa-parallel-time", "parallel NRPA on SameGame's first board by time (2017, figure 4)"),
     ("snake-table2", "snakes in the box of dimension 3 to 13, spread 2 to 7 (2016, table 2)"),
     ("coil-table3", "coils in the box of dimension 3 to 13, spread 2 to 7 (2016, table 3)"),
     ("vrptw-r10x", "Solomon's R101, R102 and R103 (2016, section on vehicle routing)"),
@@ -22,6 +24,8 @@ pub const STUDIES: [(&str, &str); 5] = [
 pub fn study(request: &Request) -> Result<Study> {
     let mut study = match request.study.as_str() {
         "samegame-table1" => samegame_table1(request),
+        "nrpa-parallel-iterations" => nrpa_parallel(request, true),
+        "nrpa-parallel-time" => nrpa_parallel(request, false),
         "snake-table2" => cube_table(request, "snake", "2", &SNAKES),
         "coil-table3" => cube_table(request, "coil", "3", &COILS),
         "vrptw-r10x" => vrptw_r10x(request),
@@ -85,6 +89,42 @@ fn samegame_table1(request: &Request) -> Study {
             theirs: theirs.collect(),
             sum: true,
         },
+        cells: cells.collect(),
+    }
+}
+
+/// One sequential NRPA against the shared and the thread-local form at the levels 1 to 3, with as many workers as
+/// threads.
+fn nrpa_parallel(request: &Request, by_playouts: bool) -> Study {
+    let mut forms = vec![("sequential".to_string(), nrpa(4, 100), 1)];
+    for form in ["shared", "local"] {
+        for level in 1..=3 {
+            let name = format!("{form}:{level}");
+            let mut search = nrpa(4, 100);
+            search["parallel"] = json!(name);
+            search["workers"] = json!(request.threads);
+            forms.push((name, search, request.threads));
+        }
+    }
+    let cells = forms.into_iter().map(|(column, search, threads)| Cell {
+        row: "board 1".into(),
+        column,
+        instance: "samegame/1".into(),
+        search: build(search),
+        streams: 1,
+        threads,
+        limits: Limits { seconds: Some(request.seconds), ..Limits::default() },
+        seeds: request.seeds,
+    });
+    let by = if by_playouts { "playouts" } else { "time" };
+    Study {
+        title: format!("SameGame board 1: parallel NRPA by {by}"),
+        notes: format!(
+            "Negrevergne and Cazenave 2017, figure {}: level 4, 100 iterations; there 16 cores and 500 seconds. \
+             Workers = threads.",
+            if by_playouts { 3 } else { 4 }
+        ),
+        shape: Shape::Curves { by_playouts },
         cells: cells.collect(),
     }
 }
@@ -177,7 +217,11 @@ fn vrptw_r10x(request: &Request) -> Study {
 }
 
 fn vrptw_learning(request: &Request) -> Study {
-    let lines = [("NMCS", json!({"name": "nmcs", "level": 3, "selective": true})), ("NRPA", nrpa(4, 50))];
+    let lines = [
+        ("NMCS", json!({"name": "nmcs", "level": 3, "selective": true})),
+        ("NRPA", nrpa(5, 50)),
+        ("HD-NRPA", json!({"name": "hd-nrpa", "level": 5, "iterations": 50, "learn_after": 0.0})),
+    ];
     let cells = lines.map(|(column, search)| Cell {
         row: "R101".into(),
         column: column.into(),
