@@ -4,7 +4,7 @@
 //! what a better solution teaches is not taught again by a worse one. One call of the level below per iteration, so
 //! it plays as many playouts as NRPA. The paper's arrays become recorded traces in buckets allocated once; its linear
 //! scans become look-ups by policy id; and what a beam teaches is worked out only when the beam has changed.
-//! docs/src/algorithms/hd-nrpa.md lists what the paper's figures leave open and what was decided.
+//! docs/searches/hd-nrpa.md lists what the paper's figures leave open and what was decided.
 
 use super::{PerLevel, SpecError, check_alpha, check_level};
 use crate::domain::Problem;
