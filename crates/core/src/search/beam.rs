@@ -318,3 +318,109 @@ impl<M> Level<M> {
         self.next = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::trial::{end, optimum, resumes_exactly, tree};
+    use crate::search::{Sample, Search};
+    use crate::toy::LeftMove;
+
+    fn beam(level: u32, iterations: u32, beam: &str) -> BeamNrpa {
+        BeamNrpa {
+            level,
+            iterations: PerLevel::Same(iterations),
+            beam: beam.parse().unwrap(),
+            ..BeamNrpa::default()
+        }
+    }
+
+    #[test]
+    fn finds_the_optimum_of_tiny_instances() {
+        let tree = tree(5);
+        for width in ["1", "1,3", "4"] {
+            let search = Search::BeamNrpa(beam(2, 40, width));
+            assert_eq!(end(&tree, &search, None, 1).best.unwrap().score, optimum(&tree), "beam {width}");
+            let best = end(&LeftMove { depth: 20 }, &search, None, 1).best.unwrap();
+            assert_eq!(best.score, 20.0, "beam {width}");
+        }
+    }
+
+    /// Figure 2 of the paper word for word: every solution returned gets a copy of its parent's policy.
+    fn literally<P: Problem>(
+        problem: &P,
+        params: &BeamNrpa,
+        level: usize,
+        policy: &Policy,
+        run: &mut Run,
+    ) -> Vec<(Trace<P::Move>, Policy)> {
+        let offer = Offer { selective: params.selective, bias: params.bias };
+        if level == 0 {
+            let mut trace = Trace::default();
+            playout(problem, offer, policy, &mut run.rng, &mut Scratch::new(problem), &mut trace);
+            run.count_playout();
+            run.offer(trace.score, || words(problem, &trace.moves));
+            return vec![(trace, policy.clone())];
+        }
+        let mut beam = vec![(Trace::default(), policy.clone())];
+        for _ in 0..params.iterations.at(level) {
+            let mut list = Vec::new();
+            for (_, policy) in &beam {
+                for (mut trace, _) in literally(problem, params, level - 1, policy, run) {
+                    let mut adapted = policy.clone();
+                    trace.forget_all_ids();
+                    adapted.adapt(&mut trace, params.alpha);
+                    list.insert(0, (trace, adapted));
+                }
+            }
+            list.append(&mut beam);
+            list.sort_by(|a, b| b.0.score.total_cmp(&a.0.score)); // stable: newest first
+            list.truncate(params.beam.at(level) as usize);
+            beam = list;
+        }
+        beam.retain(|(trace, _)| trace.score > f64::NEG_INFINITY);
+        beam
+    }
+
+    #[test]
+    fn is_the_papers_figure() {
+        let params = beam(2, 12, "2,3");
+        let tree = tree(7);
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let control = crate::run::Control::new(Default::default(), &stop, &|_| {});
+        for seed in 0..4 {
+            let mut run = Run::new(&control, seed, 0, 1);
+            literally(&tree, &params, 2, &Policy::new(None), &mut run);
+            assert_eq!(run.finish(), end(&tree, &Search::BeamNrpa(params.clone()), None, seed));
+        }
+    }
+
+    #[test]
+    fn beats_sampling_repeats_and_stops_when_told() {
+        let problem = LeftMove { depth: 60 };
+        let search = Search::BeamNrpa(beam(2, 100, "4"));
+        let ours = end(&problem, &search, Some(3000), 1);
+        assert_eq!(ours.playouts, 3000);
+        assert_eq!(ours, end(&problem, &search, Some(3000), 1));
+        let sampled = end(&problem, &Search::Sample(Sample::default()), Some(3000), 1);
+        assert!(ours.best.unwrap().score > sampled.best.unwrap().score + 5.0);
+    }
+
+    #[test]
+    fn playouts_are_foretold() {
+        for (level, iterations, width) in
+            [(1, 7, "1"), (1, 7, "3"), (1, 1, "3"), (2, 6, "1,4"), (3, 5, "2,3,1"), (2, 3, "9")]
+        {
+            let params = beam(level, iterations, width);
+            let foretold = params.playouts();
+            let played = end(&LeftMove { depth: 9 }, &Search::BeamNrpa(params), None, 1).playouts;
+            assert_eq!(foretold, played as f64, "{level} {iterations} {width}");
+        }
+    }
+
+    #[test]
+    fn a_resumed_search_ends_where_the_whole_one_does() {
+        resumes_exactly(&tree(8), &Search::BeamNrpa(beam(3, 8, "1,3")), 4);
+        resumes_exactly(&LeftMove { depth: 40 }, &Search::BeamNrpa(beam(3, 8, "3")), 4);
+    }
+}

@@ -457,3 +457,135 @@ fn range<M>(traces: &[&Trace<M>], fork: &Fork) -> std::ops::Range<usize> {
     let start = if step == 0 { 0 } else { ends[step - 1] };
     start as usize..ends[step] as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::trial::{end, optimum, resumes_exactly, tree};
+    use crate::search::{Nrpa, Sample, Search};
+    use crate::toy::{LeftMove, Tree};
+
+    fn hd(level: u32, iterations: u32, beam: &str) -> HdNrpa {
+        HdNrpa {
+            level,
+            iterations: PerLevel::Same(iterations),
+            beam: beam.parse().unwrap(),
+            ..HdNrpa::default()
+        }
+    }
+
+    #[test]
+    fn finds_the_optimum_of_tiny_instances() {
+        let tree = tree(5);
+        for beam in ["1", "1,4", "5"] {
+            let search = Search::HdNrpa(hd(3, 20, beam));
+            assert_eq!(end(&tree, &search, None, 1).best.unwrap().score, optimum(&tree), "beam {beam}");
+            // Here length never differs, so that a wide beam holds solutions of different, lower scores: it gets 29.
+            if beam != "5" {
+                let best = end(&LeftMove { depth: 30 }, &search, None, 1).best.unwrap();
+                assert_eq!(best.score, 30.0, "beam {beam}");
+            }
+        }
+    }
+
+    /// Where no two solutions have the same score, ties cannot tell the two apart.
+    #[test]
+    fn one_bucket_and_no_waiting_is_nrpa() {
+        let params = HdNrpa { learn_after: 0.0, ..hd(3, 9, "1") };
+        for seed in 0..5 {
+            let nrpa = Search::Nrpa(Nrpa { level: 3, iterations: 9, ..Nrpa::default() });
+            let tree = tree(6);
+            let (ours, theirs) =
+                (end(&tree, &Search::HdNrpa(params.clone()), None, seed), end(&tree, &nrpa, None, seed));
+            assert_eq!(ours, theirs);
+        }
+    }
+
+    /// Two solutions: 1 then 4, and 2 then 4, where 4 is a child of both, beside 5 and beside 6.
+    #[test]
+    fn two_buckets_teach_by_the_formula() {
+        let children = vec![vec![1, 2, 3], vec![4, 5], vec![4, 6], vec![], vec![], vec![], vec![]];
+        let tree = Tree { children, scores: vec![0.0; 7] };
+        let offer = Offer { selective: true, bias: false };
+        let mut policy = Policy::new(None);
+        let mut scratch = Scratch::new(&tree);
+        let mut beam = Beam::new(2);
+        for (indices, score) in [([1, 0], 8.0), ([0, 0], 9.0)] {
+            let mut trace = retrace(&tree, offer, &policy, &indices, &mut scratch).unwrap();
+            trace.score = score;
+            assert!(beam.insert(&mut Bucket { trace, fingerprint: 0 }));
+        }
+        let mut weights = [0.0f64; 7];
+        for _ in 0..3 {
+            // 1 is taught with what was beside it; so is 2; 4 once only, against all that was ever beside it.
+            let mut expected = weights;
+            for (chosen, offered) in [(1, [1, 2, 3]), (4, [4, 5, 6]), (2, [1, 2, 3])] {
+                let z: f64 = offered.iter().map(|&c: &usize| weights[c].exp()).sum();
+                expected[chosen] += 0.5;
+                offered.iter().for_each(|&c| expected[c] -= 0.5 * weights[c].exp() / z);
+            }
+            let mut lesson = Trace::default();
+            beam.learn_ids(&mut policy);
+            Teacher::default().prepare(beam.traces(), &policy, &mut lesson);
+            assert_eq!(lesson.ends, [3, 6, 9]);
+            policy.adapt_known(&lesson, 0.5);
+            for node in 1..7 {
+                let weight = policy.log_weight(tree.code(&0, node));
+                assert!((weight - expected[node]).abs() < 1e-12, "node {node}: {weight}, {}", expected[node]);
+            }
+            weights = expected;
+        }
+    }
+
+    #[test]
+    fn a_beam_is_sorted_and_keeps_one_of_its_like() {
+        let bucket = |score: f64, length: usize, fingerprint| {
+            let trace = Trace { score, moves: vec![0u8; length], ..Trace::default() };
+            Bucket { trace, fingerprint }
+        };
+        let mut beam = Beam::new(3);
+        let offers = [(5.0, 2, 0, true), (5.0, 2, 0, false), (5.0, 3, 0, true), (7.0, 2, 0, true)];
+        for (score, length, fingerprint, taken) in offers {
+            assert_eq!(beam.insert(&mut bucket(score, length, fingerprint)), taken, "{score} {length}");
+        }
+        assert!(!beam.insert(&mut bucket(5.0, 4, 0)), "no better than the worst");
+        assert!(beam.insert(&mut bucket(7.0, 2, 1)), "another fingerprint");
+        let kept: Vec<(f64, usize)> = beam.traces().map(|t| (t.score, t.moves.len())).collect();
+        assert_eq!(kept, [(7.0, 2), (7.0, 2), (5.0, 2)]);
+    }
+
+    #[test]
+    fn learning_waits_for_its_share_of_the_iterations() {
+        // Until it learns, a level is sampling: the same draws as from a policy that never changes.
+        let params = HdNrpa { learn_after: 0.99, ..hd(1, 100, "3") };
+        let sample = Search::Sample(Sample { selective: true });
+        let problem = LeftMove { depth: 40 };
+        let ours = end(&problem, &Search::HdNrpa(params.clone()), None, 3).best.unwrap().score;
+        let learnt = HdNrpa { learn_after: 0.0, ..params };
+        assert!(ours < end(&problem, &Search::HdNrpa(learnt), None, 3).best.unwrap().score);
+        let sampled = end(&problem, &sample, Some(100), 3).best.unwrap().score;
+        assert!((ours - sampled).abs() <= 6.0, "{ours} {sampled}");
+    }
+
+    #[test]
+    fn beats_sampling_repeats_and_stops_when_told() {
+        let problem = LeftMove { depth: 60 };
+        let search = Search::HdNrpa(hd(3, 100, "1,10"));
+        let ours = end(&problem, &search, Some(3000), 1);
+        assert_eq!(ours.playouts, 3000);
+        assert_eq!(ours, end(&problem, &search, Some(3000), 1));
+        assert_ne!(ours.rng, end(&problem, &search, Some(3000), 2).rng);
+        let sampled = end(&problem, &Search::Sample(Sample::default()), Some(3000), 1);
+        assert!(ours.best.unwrap().score > sampled.best.unwrap().score + 5.0);
+        assert_eq!(end(&problem, &Search::HdNrpa(hd(3, 12, "4")), None, 1).playouts, 12 * 12 * 12);
+    }
+
+    #[test]
+    fn a_resumed_search_ends_where_the_whole_one_does() {
+        resumes_exactly(&tree(8), &Search::HdNrpa(hd(3, 24, "3")), 4);
+        resumes_exactly(&LeftMove { depth: 40 }, &Search::HdNrpa(hd(4, 10, "1,5")), 4);
+        let (tree, params) = (tree(2), hd(3, 24, "3"));
+        let mut nest = Nest::new(&tree, &params);
+        assert!(!nest.load(b"nonsense") && !nest.load(&[]));
+    }
+}

@@ -7,6 +7,8 @@ mod nrpa;
 mod parallel;
 mod per_level;
 mod sample;
+#[cfg(test)]
+mod trial;
 
 pub use beam::BeamNrpa;
 pub use hd::HdNrpa;
@@ -105,4 +107,51 @@ fn check_level(level: u32) -> Result<(), SpecError> {
         return Ok(());
     }
     Err(SpecError { parameter: "level", given: level.to_string(), expected: "a whole number from 1 to 8" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::trial::{end, tree};
+    use super::*;
+    use crate::toy::LeftMove;
+    use std::fmt::Write;
+
+    /// Seeded runs word for word, in `golden.txt` beside this file. Where a change means to change them, rewrite it by
+    /// `cargo test -p sortie-core rewrite_golden -- --ignored` and read the difference.
+    fn golden() -> String {
+        let each = |values: &[u32]| PerLevel::Each(values.to_vec());
+        let iterations = PerLevel::Same(6);
+        let hd = HdNrpa { iterations: iterations.clone(), beam: each(&[2, 3, 4]), ..HdNrpa::default() };
+        let beam = BeamNrpa { level: 2, iterations, beam: each(&[2, 3]), ..BeamNrpa::default() };
+        let mut text = String::new();
+        for search in [Search::HdNrpa(hd), Search::BeamNrpa(beam)] {
+            for seed in 1..=3 {
+                let ends = [
+                    ("leftmove/60", end(&LeftMove { depth: 60 }, &search, None, seed)),
+                    ("tree/9", end(&tree(9), &search, None, seed)),
+                ];
+                for (instance, end) in ends {
+                    let best = end.best.expect("played");
+                    let (name, moves) = (search.name(), best.moves.join(" "));
+                    let _ = writeln!(
+                        text,
+                        "{name} {instance} seed {seed}: {} in {}: {moves}",
+                        best.score, end.playouts
+                    );
+                }
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn runs_are_golden() {
+        assert_eq!(golden(), include_str!("golden.txt"));
+    }
+
+    #[test]
+    #[ignore = "writes golden.txt"]
+    fn rewrite_golden() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/src/search/golden.txt"), golden()).unwrap();
+    }
 }
