@@ -1,7 +1,7 @@
 //! The hot loop: one playout, drawn uniformly or by a policy, recorded so that nothing is ever generated twice.
 
 use crate::domain::{Choices, Problem};
-use crate::policy::{Memo, Policy, UNKNOWN, exp, sum};
+use crate::policy::{Memo, Policy, UNKNOWN, exp};
 use crate::rng::Rng;
 
 /// A recorded playout: for every step the ids (and codes) on offer and which of them was chosen.
@@ -161,8 +161,7 @@ pub fn playout<P: Problem>(
         policy.weigh(&choices.codes, &mut scratch.memo, &mut trace.ids, &mut scratch.weights);
         record(problem, offer, policy, &scratch.state, choices, &mut scratch.weights, trace);
 
-        let weights = &scratch.weights;
-        let i = draw(weights, rng);
+        let i = draw(&mut scratch.weights, rng);
         trace.chosen.push((start + i) as u32);
         trace.moves.push(choices.moves[i]);
         problem.play(&mut scratch.state, choices.moves[i]);
@@ -233,16 +232,26 @@ fn record<P: Problem>(
     trace.ends.push(trace.ids.len() as u32);
 }
 
-/// An index drawn with probability proportional to its weight.
+/// An index drawn with probability proportional to its weight. Turns the weights into sums from the left and counts
+/// those that the drawn point has passed: no branch depends on chance, so none is mispredicted.
 #[inline]
-fn draw(weights: &[f64], rng: &mut Rng) -> usize {
-    let mut left = rng.unit() * sum(weights);
-    for (i, &weight) in weights.iter().enumerate() {
-        left -= weight;
-        if left < 0.0 {
-            return i;
-        }
+fn draw(weights: &mut [f64], rng: &mut Rng) -> usize {
+    let mut total = 0.0;
+    let mut fours = weights.chunks_exact_mut(4);
+    for four in &mut fours {
+        let (first_two, last_two) = (four[0] + four[1], four[2] + four[3]);
+        four[0] += total;
+        four[1] = total + first_two;
+        four[2] += total + first_two;
+        four[3] = total + (first_two + last_two);
+        total = four[3];
     }
-    // Rounding can leave a crumb; it belongs to the last one.
-    weights.len() - 1
+    for weight in fours.into_remainder() {
+        total += *weight;
+        *weight = total;
+    }
+    let point = rng.unit() * total;
+    let passed: usize = weights.iter().map(|&sum| usize::from(sum <= point)).sum();
+    // Rounding can carry the point past the last sum.
+    passed.min(weights.len() - 1)
 }

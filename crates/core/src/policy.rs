@@ -423,7 +423,7 @@ fn hashed(code: u64) -> u64 {
 
 /// The sum, in four interleaved parts: four times the speed of one chain of additions, and always the same order.
 #[inline]
-pub(crate) fn sum(values: &[f64]) -> f64 {
+fn sum(values: &[f64]) -> f64 {
     let mut parts = [0.0; 4];
     let fours = values.chunks_exact(4);
     let rest: f64 = fours.remainder().iter().sum();

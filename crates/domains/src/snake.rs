@@ -335,28 +335,38 @@ impl Problem for Cube {
     /// Leaves out dead ends and steps to vertices with over two more free neighbours than the tightest. The longest
     /// snakes of dimension 7 that were found keep to it, but for one step of some of them; a gate is always offered.
     fn choices(&self, state: &State, out: &mut Choices<u8>) {
-        self.moves(state, &mut out.moves);
-        if out.moves.len() > 1 {
-            let head = state.head();
-            let gate = |to: u16| self.closed && to.count_ones() < self.reach;
-            let mut rooms = [0u32; 16];
-            let mut tightest = u32::MAX;
-            for &dimension in &out.moves {
-                let to = head ^ 1 << dimension;
-                let room = self.room(state, to);
-                rooms[dimension as usize] = room;
-                if room > 0 && !gate(to) {
-                    tightest = tightest.min(room);
-                }
-            }
-            if tightest < u32::MAX {
-                let keep = 1..=tightest + 2;
-                out.moves.retain(|&dimension| {
-                    keep.contains(&rooms[dimension as usize]) || gate(head ^ 1 << dimension)
-                });
+        if self.closed && self.is_closed(state) {
+            return;
+        }
+        let (mut dimensions, mut n) = ([0u8; 16], 0);
+        self.each_move(state, |dimension| {
+            dimensions[n] = dimension;
+            n += 1;
+        });
+        let head = state.head();
+        let mut keep = |dimension: u8| {
+            out.moves.push(dimension);
+            out.codes.push(self.code(state, dimension));
+        };
+        if n <= 1 {
+            // Most steps late in a walk: nothing to weigh.
+            dimensions[..n].iter().for_each(|&dimension| keep(dimension));
+            return;
+        }
+        let gate = |dimension: u8| self.closed && (head ^ 1 << dimension).count_ones() < self.reach;
+        let (mut rooms, mut tightest) = ([0u32; 16], u32::MAX);
+        for (room, &dimension) in rooms.iter_mut().zip(&dimensions[..n]) {
+            *room = self.room(state, head ^ 1 << dimension);
+            if *room > 0 && !gate(dimension) {
+                tightest = tightest.min(*room);
             }
         }
-        out.codes.extend(out.moves.iter().map(|&dimension| self.code(state, dimension)));
+        for (&room, &dimension) in rooms.iter().zip(&dimensions[..n]) {
+            // Nothing but dead ends and gates: all of them are offered.
+            if tightest == u32::MAX || (1..=tightest + 2).contains(&room) || gate(dimension) {
+                keep(dimension);
+            }
+        }
     }
 
     fn best_known(&self) -> Option<f64> {

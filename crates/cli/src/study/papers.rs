@@ -205,7 +205,13 @@ fn vrptw_r10x(request: &Request) -> Study {
         ("R103", "13 / 1292.68", "1332.78 (a week)"),
     ];
     let theirs = published.map(|(name, best, hd)| (name.to_string(), vec![best.to_string(), hd.to_string()]));
-    let cells = published.map(|(name, _, _)| table_cell(request, name.into(), format!("vrptw/{name}"), None));
+    // The bias is what reaches the small fleets; pure NRPA is left to vrptw-learning.
+    let mut search = nrpa(3, 100);
+    search["bias"] = json!(true);
+    let cells = published.map(|(name, _, _)| Cell {
+        search: build(search.clone()),
+        ..table_cell(request, name.into(), format!("vrptw/{name}"), None)
+    });
     Study {
         title: "Solomon's R101, R102, R103: vehicles / distance".into(),
         notes: "Cazenave and Edelkamp 2016: vehicles first, then real-valued distance. The best known are those of \
