@@ -54,6 +54,25 @@ fn instances_that_are_not_there() {
 }
 
 #[test]
+fn a_solomon_file_with_a_fault_is_refused_with_its_line() {
+    let home = Home::new();
+    let whole = include_str!("../../../../instances/solomon/C101.txt");
+    let row = whole.lines().position(|line| line.split_whitespace().next() == Some("3")).expect("customer 3");
+    let changed = |change: &dyn Fn(&str) -> String| {
+        let lines = whole.lines().enumerate();
+        lines.map(|(i, line)| if i == row { change(line) } else { line.into() } + "\n").collect::<String>()
+    };
+    let line = format!("bad.txt:{}:", row + 1);
+    let missing = changed(&|line| line.trim_end().rsplit_once(' ').expect("columns").0.into());
+    for bad in [missing, changed(&|line| line.replace("42", "x")), changed(&|_| "3 42".into())] {
+        home.write("bad.txt", bad);
+        refused_line(&home, "solve vrptw/bad.txt", &line);
+    }
+    home.write("bad.txt", &whole[..whole.find("CUSTOMER").expect("a table")]);
+    refused_line(&home, "solve vrptw/bad.txt", "bad.txt:");
+}
+
+#[test]
 fn parameters_out_of_range() {
     let home = Home::new();
     for (options, expected) in [

@@ -55,6 +55,16 @@ fn json_is_one_object_with_everything() {
 }
 
 #[test]
+fn routes_tell_their_vehicles_and_distance() {
+    let home = Home::new();
+    let result = home.json("solve vrptw/R101 --playouts 200 --seed 1 --best-of 1 --quiet --json --out run");
+    for key in ["vehicles", "distance"] {
+        assert!(result[key].as_f64().is_some_and(|value| value > 0.0), "{key}: {}", result[key]);
+    }
+    assert_eq!(home.run("verify run").code, 0);
+}
+
+#[test]
 fn events_tell_the_story_in_order() {
     let home = Home::new();
     let result =
