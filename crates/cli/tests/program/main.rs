@@ -3,6 +3,7 @@
 mod bad_input;
 mod interrupt;
 mod look;
+mod reproduce;
 mod solve;
 mod verify;
 

@@ -1,0 +1,47 @@
+//! `sortie reproduce`: a study is written run by run and goes on where it was.
+
+use crate::Home;
+
+const STUDY: &str = "reproduce samegame-table1 --rows 1,2 --time 200ms --threads 1 --quiet --out study";
+
+#[test]
+fn a_study_goes_on_where_it_was_and_loses_at_most_the_run_under_way() {
+    let home = Home::new();
+    assert_eq!(home.run(STUDY).code, 0);
+    let whole = home.read("study/cells.jsonl");
+    let first = whole.lines().next().expect("two runs").to_string() + "\n";
+    assert_eq!(whole.lines().count(), 2);
+    // As if it had been killed while the second run was written down.
+    home.write("study/cells.jsonl", &whole[..first.len() + 40]);
+    assert_eq!(home.run("resume study --quiet").code, 0);
+    let again = home.read("study/cells.jsonl");
+    assert!(again.starts_with(&first), "the first run was made again");
+    assert_eq!(again.lines().count(), 2);
+    let table = home.read("study/table.md");
+    assert!(
+        table.contains("2 of 2 runs done") && table.contains("| 1 | 3121 | 3179 | 3145 | 3185 |"),
+        "{table}"
+    );
+    for record in ["study/records/1-sortie-s1.record", "study/records/2-sortie-s1.record"] {
+        assert_eq!(home.run(&format!("verify {record}")).code, 0);
+    }
+}
+
+#[test]
+fn what_a_study_cannot_be_is_refused() {
+    let home = Home::new();
+    assert_eq!(home.run(STUDY).code, 0);
+    for (line, told) in [
+        (STUDY.replace("200ms", "100ms"), "another study"),
+        (STUDY.replace("table1", "table9"), "samegame-table1"),
+        (STUDY.replace("1,2", "21"), "21"),
+    ] {
+        let ran = home.run(&line);
+        assert_eq!(ran.code, 2, "{line}");
+        assert!(ran.stderr.contains(told) && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+    }
+    home.write("study/cells.jsonl", "nonsense\n");
+    let ran = home.run(STUDY);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("cells.jsonl:1"), "{}", ran.stderr);
+}
