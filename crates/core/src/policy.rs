@@ -240,19 +240,29 @@ impl Policy {
 
     /// The same for a trace whose ids are all known and of this generation.
     pub(crate) fn adapt_known<M>(&mut self, trace: &Trace<M>, alpha: f64) {
-        let mut start = 0;
+        // At most one touch a code on offer; the list is cut to those that were new.
+        self.touched.resize(trace.ids.len(), 0);
+        let (mut start, mut n_touched) = (0, 0);
         for (&end, &chosen) in trace.ends.iter().zip(&trace.chosen) {
             let ids = &trace.ids[start..end as usize];
             let factors = trace.factors.get(start..end as usize);
-            self.add_step(ids, factors, trace.ids[chosen as usize], alpha);
+            n_touched = self.add_step(ids, factors, trace.ids[chosen as usize], alpha, n_touched);
             start = end as usize;
         }
+        self.touched.truncate(n_touched);
         self.apply_deltas();
     }
 
-    /// The change of one step, added to the deltas.
+    /// The change of one step, added to the deltas. `n` codes were touched before it; gives how many after.
     #[inline]
-    fn add_step(&mut self, ids: &[u32], factors: Option<&[f64]>, chosen: u32, alpha: f64) {
+    fn add_step(
+        &mut self,
+        ids: &[u32],
+        factors: Option<&[f64]>,
+        chosen: u32,
+        alpha: f64,
+        mut n: usize,
+    ) -> usize {
         let step = &mut self.factors;
         step.clear();
         step.extend(ids.iter().map(|&id| self.weights[id as usize]));
@@ -260,19 +270,15 @@ impl Policy {
             step.iter_mut().zip(factors).for_each(|(weight, factor)| *weight *= factor);
         }
         let scale = alpha / sum(step);
-        // At most one touch a code on offer; the list is cut to those that were new.
-        let mut n = self.touched.len();
-        self.touched.resize(n + ids.len(), 0);
         let (touched, deltas) = (&mut self.touched[..], &mut self.deltas[..]);
         for (&id, &weight) in ids.iter().zip(&*step) {
             let delta = &mut deltas[id as usize];
-            // SAFETY: `n` grows by at most one an id, and there is a place for each.
-            unsafe { *touched.get_unchecked_mut(n) = id };
+            touched[n] = id;
             n += usize::from(*delta == 0.0);
             *delta -= weight * scale;
         }
-        self.touched.truncate(n);
         self.deltas[chosen as usize] += alpha;
+        n
     }
 
     /// Multiplies the changed weights by the exponentials of their deltas, and logs what they were.
