@@ -394,6 +394,13 @@ impl Policy {
         }
     }
 
+    /// Whether these marks, of the outermost level first, can be gone back to: a checkpoint may be of another making.
+    pub(crate) fn holds(&self, marks: impl Iterator<Item = Mark>) -> bool {
+        let marks: Vec<(usize, usize)> = marks.map(|mark| (mark.log_len, mark.n_taken)).collect();
+        let ends = (self.log.len(), self.taken.len());
+        marks.iter().chain([&ends]).is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1)
+    }
+
     /// A policy from a checkpoint; `None` if it is of another kind.
     pub(crate) fn load(saved: &SavedPolicy, codes_max: Option<usize>) -> Option<Policy> {
         let mut policy = Policy::new(codes_max);
@@ -531,6 +538,18 @@ mod tests {
             there.rewind(outer);
             assert_eq!(weights(&there), before);
         }
+    }
+
+    #[test]
+    fn marks_beyond_the_log_are_not_held() {
+        let mut policy = Policy::new(None);
+        let outer = policy.mark();
+        policy.adapt(&mut trace(), 1.0);
+        let inner = policy.mark();
+        let beyond = Mark { n_taken: 99, ..inner };
+        assert!(policy.holds([outer, inner].into_iter()));
+        assert!(!policy.holds([inner, outer].into_iter()));
+        assert!(!policy.holds([outer, beyond].into_iter()));
     }
 
     #[test]

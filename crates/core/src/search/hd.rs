@@ -198,7 +198,8 @@ impl<'a, P: Problem> Nest<'a, P> {
     fn load(&mut self, bytes: &[u8]) -> bool {
         let Ok(saved) = postcard::from_bytes::<Saved>(bytes) else { return false };
         let Some(policy) = Policy::load(&saved.policy, self.problem.codes_max()) else { return false };
-        if saved.levels.len() + 2 != self.levels.len() {
+        let marks = saved.levels.iter().map(|level| level.mark);
+        if saved.levels.len() + 2 != self.levels.len() || !policy.holds(marks.rev()) {
             return false;
         }
         let mut restored = Vec::new();

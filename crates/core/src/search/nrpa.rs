@@ -359,15 +359,12 @@ impl<'a, P: Problem> Nest<'a, P> {
 
     /// The calls from the floor up, as they stand before a call of the level below.
     fn save(&self) -> Vec<u8> {
-        let levels = self.levels[self.floor..].iter().map(|level| {
-            let starts = std::iter::once(&0).chain(&level.best.ends);
-            SavedLevel {
-                iteration: level.iteration,
-                repeats: level.repeats,
-                mark: level.mark,
-                played: level.best.score > f64::NEG_INFINITY,
-                indices: level.best.chosen.iter().zip(starts).map(|(chosen, start)| chosen - start).collect(),
-            }
+        let levels = self.levels[self.floor..].iter().map(|level| SavedLevel {
+            iteration: level.iteration,
+            repeats: level.repeats,
+            mark: level.mark,
+            played: level.best.score > f64::NEG_INFINITY,
+            indices: level.best.indices(),
         });
         let saved = Saved { levels: levels.collect(), policy: self.policy.save() };
         postcard::to_stdvec(&saved).expect("plain data always serialises")
@@ -377,7 +374,8 @@ impl<'a, P: Problem> Nest<'a, P> {
     fn load(&mut self, bytes: &[u8]) -> bool {
         let Ok(saved) = postcard::from_bytes::<Saved>(bytes) else { return false };
         let Some(policy) = Policy::load(&saved.policy, self.problem.codes_max()) else { return false };
-        if saved.levels.len() + self.floor != self.levels.len() {
+        let marks = saved.levels.iter().map(|level| level.mark);
+        if saved.levels.len() + self.floor != self.levels.len() || !policy.holds(marks.rev()) {
             return false;
         }
         let mut restored = Vec::new();
