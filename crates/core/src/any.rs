@@ -4,8 +4,10 @@
 use crate::best_of::{BestOf, Outcomes, best_of};
 use crate::domain::{Game, Problem};
 use crate::picture::Picture;
+use crate::play::{AnyBoard, Board, PlayError, game_position, perft};
 use crate::replay::{ReplayError, legal_texts, replay, replay_whole};
 use crate::run::{Control, StreamCheckpoint};
+use std::sync::Arc;
 
 /// A single-player problem of any type.
 pub trait AnyProblem: Send + Sync {
@@ -23,6 +25,10 @@ pub trait AnyProblem: Send + Sync {
 pub trait AnyGame: Send + Sync {
     /// The position after some moves; its score is the value for the first side.
     fn position(&self, words: &[String]) -> Result<Position, ReplayError>;
+    /// A game from a position given as text, from the game's own start without one.
+    fn board(&self, start: Option<&str>) -> Result<Box<dyn AnyBoard>, PlayError>;
+    /// The number of ways to play `depth` moves from the start.
+    fn perft(&self, depth: u32) -> u64;
 }
 
 /// A position as plain data.
@@ -68,19 +74,27 @@ fn problem_position<P: Problem>(problem: &P, state: &P::State) -> Position {
     }
 }
 
-/// A game behind `AnyGame`. A wrapper, because one type may not carry both blanket implementations.
-pub struct Boxed<G>(pub G);
+/// A game behind `AnyGame`. A wrapper, because one type may not carry both blanket implementations; shared, because
+/// boards and players outlive the call that makes them.
+pub struct Boxed<G>(Arc<G>);
+
+impl<G: Game> Boxed<G> {
+    /// Puts a game behind the seam.
+    pub fn new(game: G) -> Self {
+        Boxed(Arc::new(game))
+    }
+}
 
 impl<G: Game> AnyGame for Boxed<G> {
     fn position(&self, words: &[String]) -> Result<Position, ReplayError> {
-        let game = &self.0;
-        let state = replay(game, words)?;
-        Ok(Position {
-            text: game.show(&state),
-            picture: game.draw(&state),
-            score: game.outcome(&state).map_or(0.5, |outcome| outcome.value()),
-            facts: Vec::new(),
-            legal: legal_texts(game, &state),
-        })
+        replay(&*self.0, words).map(|state| game_position(&*self.0, &state))
+    }
+
+    fn board(&self, start: Option<&str>) -> Result<Box<dyn AnyBoard>, PlayError> {
+        Ok(Box::new(Board::new(self.0.clone(), start)?))
+    }
+
+    fn perft(&self, depth: u32) -> u64 {
+        perft(&*self.0, &self.0.initial(), depth)
     }
 }

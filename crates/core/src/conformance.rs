@@ -55,13 +55,42 @@ pub fn problem<P: Problem>(p: &P, playouts: usize, seed: u64) {
 /// Checks a two-player domain on `playouts` random games.
 pub fn game<G: Game>(g: &G, playouts: usize, seed: u64) {
     let mut rng = Rng::new(seed, 0);
+    let mut scratch = Vec::new();
+    let weights = g.categories();
+    assert!(
+        !weights.is_empty() && weights.iter().all(|w| (0.0..=1.0).contains(w)),
+        "categories: {weights:?}"
+    );
     for _ in 0..playouts {
-        let end = walk(g, &mut rng, |state, _| {
-            assert!(g.outcome(state).is_none(), "legal moves in a finished game:\n{}", g.show(state));
+        let end = walk(g, &mut rng, |state, moves| {
+            let shown = || g.show(state);
+            assert!(g.outcome(state).is_none(), "legal moves in a finished game:\n{}", shown());
             assert_eq!(g.key(state), g.key(&state.clone()), "key depends on more than the state");
+            let ids: HashSet<u16> = moves.iter().map(|&mv| g.move_id(mv)).collect();
+            assert_eq!(ids.len(), moves.len(), "two moves with one number in\n{}", shown());
+            for &mv in moves {
+                assert_eq!(g.move_of(state, g.move_id(mv)), mv, "the number of {mv:?} in\n{}", shown());
+                assert!(g.category(state, mv) < weights.len(), "the category of {mv:?} in\n{}", shown());
+            }
+            assert!((0.0..=1.0).contains(&g.evaluate(state)), "evaluate is outside 0..=1 in\n{}", shown());
+            if let Some(text) = g.position(state) {
+                let again = g.parse_position(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
+                assert_eq!(g.position(&again).as_deref(), Some(&*text), "the text of a position changes");
+                assert_eq!(g.to_move(&again), g.to_move(state), "who is to move in {text}");
+                let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+                g.moves(state, &mut ours);
+                g.moves(&again, &mut theirs);
+                assert_eq!(ours, theirs, "the moves of {text} differ from those of\n{}", shown());
+            }
         });
         assert!(g.outcome(&end).is_some(), "no legal move and no outcome in\n{}", g.show(&end));
+        for draws in [1, 2] {
+            let mut state = g.initial();
+            let outcome = g.rollout(&mut state, draws, PLAYOUT_MOVES_MAX as u32, &mut rng, &mut scratch);
+            assert!(outcome.is_some(), "a rollout did not end within {PLAYOUT_MOVES_MAX} moves");
+        }
     }
+    assert!(g.parse_position("no such position").is_err() && g.parse_position("").is_err());
 }
 
 /// Plays one random playout, checks the rules at every state on the way, and calls `at` where there are moves.

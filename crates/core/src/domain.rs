@@ -6,6 +6,7 @@
 
 use crate::picture::Picture;
 use crate::rng::Rng;
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -133,7 +134,8 @@ impl<M> Default for Choices<M> {
 }
 
 /// The two sides of a game. Values are always seen by `First`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// The side that makes the first move of the game.
     First,
@@ -149,10 +151,20 @@ impl Side {
             Side::Second => Side::First,
         }
     }
+
+    /// A value in `0..=1` of the first side as this side sees it, or the other way round. The only place where a value
+    /// changes its owner.
+    pub fn view(self, value: f64) -> f64 {
+        match self {
+            Side::First => value,
+            Side::Second => 1.0 - value,
+        }
+    }
 }
 
 /// How a game ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// This side won.
     Win(Side),
@@ -169,16 +181,106 @@ impl Outcome {
             Outcome::Draw => 0.5,
         }
     }
+
+    /// The same with First's view turned into `side`'s.
+    pub fn value_for(self, side: Side) -> f64 {
+        side.view(self.value())
+    }
 }
 
-/// Two players, perfect information, not necessarily strictly alternating.
+/// Two players, perfect information, not necessarily strictly alternating: a side may have several plies in a row.
+///
+/// The first five methods are the game. The rest is knowledge that a search may use or leave: each has a default
+/// that knows nothing.
 pub trait Game: Domain {
     /// Whose move it is. Meaningless once the game is over.
     fn to_move(&self, state: &Self::State) -> Side;
 
-    /// How the game ended, or `None` while it goes on. A state without legal moves has an outcome.
+    /// How the game ended, or `None` while it goes on. A state without legal moves has an outcome, and a state with an
+    /// outcome has no legal moves. Asked after every move of a playout: `play` should have found it out already.
     fn outcome(&self, state: &Self::State) -> Option<Outcome>;
 
-    /// A hash of everything that later play depends on. Equal states have equal keys.
+    /// A hash of everything that later play depends on, but for what a search may overlook (how often a position has
+    /// occurred). Equal states have equal keys. Asked in the tree only, never in playouts.
     fn key(&self, state: &Self::State) -> u64;
+
+    /// A move as a small number: what a tree stores and what travels between machines. Any two moves that are ever
+    /// legal in one state have different numbers.
+    fn move_id(&self, mv: Self::Move) -> u16;
+
+    /// The move that `move_id` made into this number. Only asked for numbers of moves that are legal in `state`.
+    fn move_of(&self, state: &Self::State, id: u16) -> Self::Move;
+
+    /// A position as one line of text, from which `parse_position` makes it again. What came before it (repetitions)
+    /// is forgotten.
+    fn position(&self, _state: &Self::State) -> Option<String> {
+        None
+    }
+
+    /// The position that a line of text describes, or what is wrong with it.
+    fn parse_position(&self, _text: &str) -> Result<Self::State, String> {
+        Err("this game has no text for positions: give the moves that lead there".into())
+    }
+
+    /// A quick guess at how good a move is, only compared between moves of one state. Playouts that draw two moves
+    /// keep the more appealing one, so it has to be cheap.
+    fn appeal(&self, _state: &Self::State, _mv: Self::Move) -> i32 {
+        0
+    }
+
+    /// For each category of moves, how often a strong player plays one where there is one: in `0..=1`.
+    fn categories(&self) -> &[f64] {
+        &[1.0]
+    }
+
+    /// The category of a move, an index into `categories`.
+    fn category(&self, _state: &Self::State, _mv: Self::Move) -> usize {
+        0
+    }
+
+    /// What a glance at the position is worth: 1 when the first side has all but won, 0 when the second has.
+    fn evaluate(&self, _state: &Self::State) -> f64 {
+        0.5
+    }
+
+    /// Plays random moves until the game is over or `moves_max` moves are played, and tells how it ended. Of `draws`
+    /// moves drawn uniformly each time (1: uniform play), the most appealing is played. Overridden where a playout
+    /// can do without the full state; the moves must then be distributed as here, and what later play depends on too
+    /// rarely to matter (repetitions) may be left out.
+    fn rollout(
+        &self,
+        state: &mut Self::State,
+        draws: u32,
+        moves_max: u32,
+        rng: &mut Rng,
+        scratch: &mut Vec<Self::Move>,
+    ) -> Option<Outcome> {
+        for _ in 0..moves_max {
+            let outcome = self.outcome(state);
+            if outcome.is_some() {
+                return outcome;
+            }
+            let mv = self.appealing_move(state, draws, rng, scratch)?;
+            self.play(state, mv);
+        }
+        self.outcome(state)
+    }
+
+    /// The most appealing of `draws` uniformly random moves; the first drawn of equals.
+    fn appealing_move(
+        &self,
+        state: &Self::State,
+        draws: u32,
+        rng: &mut Rng,
+        scratch: &mut Vec<Self::Move>,
+    ) -> Option<Self::Move> {
+        let mut best = self.random_move(state, rng, scratch)?;
+        for _ in 1..draws {
+            let other = self.random_move(state, rng, scratch)?;
+            if self.appeal(state, other) > self.appeal(state, best) {
+                best = other;
+            }
+        }
+        Some(best)
+    }
 }

@@ -146,6 +146,29 @@ impl Game for Nim {
     fn key(&self, state: &(u32, bool)) -> u64 {
         crate::rng::mix(2 * state.0 as u64 + u64::from(state.1))
     }
+
+    fn move_id(&self, take: u32) -> u16 {
+        take as u16
+    }
+
+    fn move_of(&self, _: &(u32, bool), id: u16) -> u32 {
+        u32::from(id)
+    }
+
+    fn position(&self, state: &(u32, bool)) -> Option<String> {
+        Some(format!("{} {}", state.0, if state.1 { "second" } else { "first" }))
+    }
+
+    fn parse_position(&self, text: &str) -> Result<(u32, bool), String> {
+        let expected = || "expected the heap and who is to move, as in '21 first'".to_string();
+        let (heap, side) = text.trim().split_once(' ').ok_or_else(expected)?;
+        let heap = heap.parse().map_err(|_| expected())?;
+        match side.trim() {
+            "first" => Ok((heap, false)),
+            "second" => Ok((heap, true)),
+            _ => Err(expected()),
+        }
+    }
 }
 
 #[cfg(test)]

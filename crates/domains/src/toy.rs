@@ -31,7 +31,7 @@ fn open_leftmove(request: &Request) -> Result<Opened, OpenError> {
 
 fn open_nim(request: &Request) -> Result<Opened, OpenError> {
     let heap = number(request, &NIM, 1_000_000)?;
-    Ok(Opened::Game(Box::new(Boxed(Nim { heap }))))
+    Ok(Opened::Game(Box::new(Boxed::new(Nim { heap }))))
 }
 
 fn number(request: &Request, entry: &Entry, max: u32) -> Result<u32, OpenError> {

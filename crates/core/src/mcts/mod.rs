@@ -1,0 +1,10 @@
+//! Monte-Carlo tree search for two-player games: UCT as data (`Uct`) and one loop (`search`) over one kind of tree
+//! (`tree`).
+//!
+//! Every enhancement is a number or a choice in `Uct`; none is a copy of the search. PUCT is another `Rule`, a network
+//! another source of `Knowledge`. Values are the first side's everywhere in the tree; `Side::view` turns them once,
+//! where a move is chosen. What each parameter does is on the page `docs/searches/uct.md`.
+
+mod spec;
+
+pub use spec::{Counting, FinalMove, Knowledge, PRESETS, Rule, Uct};

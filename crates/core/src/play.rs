@@ -1,0 +1,283 @@
+//! Two-player games for whoever does not know their types: a board on which a game is under way, and a player who is
+//! asked for a move. The referee, the terminal, the text protocol and the dashboard see nothing else.
+
+use crate::any::Position;
+use crate::domain::{Game, Outcome, Side};
+use crate::picture::Picture;
+use crate::replay::{ReplayError, legal_texts};
+use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A game under way.
+pub trait AnyBoard: Send {
+    /// Plays a move given as a word.
+    fn play(&mut self, word: &str) -> Result<(), ReplayError>;
+    /// Takes the last move back; false if there is none.
+    fn undo(&mut self) -> bool;
+    /// The moves so far.
+    fn words(&self) -> &[String];
+    /// Whose move it is. Meaningless once the game is over.
+    fn to_move(&self) -> Side;
+    /// How the game ended, if it has.
+    fn outcome(&self) -> Option<Outcome>;
+    /// The legal moves.
+    fn legal(&self) -> Vec<String>;
+    /// The hash of the position.
+    fn key(&self) -> u64;
+    /// The domain's glance at the position, seen by the first side, in `0..=1`.
+    fn evaluate(&self) -> f64;
+    /// The position as text for a terminal.
+    fn show(&self) -> String;
+    /// The position as a drawing.
+    fn draw(&self) -> Option<Picture>;
+    /// The position as one line, where the game has such a text.
+    fn position(&self) -> Option<String>;
+    /// The position in the form that `show` and the reports print.
+    fn view(&self) -> Position;
+    /// For every legal move its word and its category, and how many categories there are: what a table of move
+    /// categories is learnt from.
+    fn categories(&self) -> (Vec<(String, usize)>, usize);
+}
+
+/// How much thought a move may cost. Several limits: whichever comes first. None: until somebody says stop.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Budget {
+    /// Simulations.
+    pub playouts: Option<u64>,
+    /// Nodes added to the tree.
+    pub nodes: Option<u64>,
+    /// Wall time.
+    pub seconds: Option<f64>,
+    /// CPU time of the threads that search.
+    pub cpu_seconds: Option<f64>,
+}
+
+impl Budget {
+    /// So many simulations.
+    pub fn playouts(playouts: u64) -> Budget {
+        Budget { playouts: Some(playouts), ..Budget::default() }
+    }
+}
+
+/// What a player thinks of a position.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Thought {
+    /// The move to play; `None` only where there is none.
+    pub best: Option<String>,
+    /// The value of the position for the first side, in `0..=1`.
+    pub value: f64,
+    /// The outcome under perfect play, where it is proved.
+    pub proved: Option<Outcome>,
+    /// The moves considered, the best first.
+    pub lines: Vec<Line>,
+    /// Simulations of this search.
+    pub playouts: u64,
+    /// Nodes in the tree.
+    pub nodes: u64,
+    /// The longest line in the tree.
+    pub depth: u32,
+    /// Wall time.
+    pub seconds: f64,
+    /// CPU time of the threads that searched.
+    pub cpu_seconds: f64,
+    /// The share of the memory bound in use, in `0..=1`.
+    pub fill: f64,
+    /// How often the least visited part of the tree was given up to make room.
+    pub recycled: u64,
+}
+
+/// One move of a position and what is expected to follow it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Line {
+    /// The moves, the first of them the one considered.
+    pub moves: Vec<String>,
+    /// Simulations that began with it.
+    pub visits: u64,
+    /// Their mean value for the first side.
+    pub value: f64,
+    /// The outcome under perfect play, where it is proved.
+    pub proved: Option<Outcome>,
+}
+
+/// Somebody who chooses moves.
+pub trait AnyPlayer: Send {
+    /// Sets the position: a start (`None`: the game's own) and the moves played from it. What was thought before is
+    /// kept where the new position follows from the old one.
+    fn set(&mut self, start: Option<&str>, words: &[String]) -> Result<(), PlayError>;
+    /// Thinks until the budget is spent or `stop` is set. `tell` hears a few times a second how it is going.
+    fn think(&mut self, budget: &Budget, stop: &AtomicBool, tell: &mut dyn FnMut(&Thought)) -> Thought;
+    /// Forgets everything: a new game begins. The random numbers begin anew from `seed`.
+    fn reset(&mut self, seed: u64);
+}
+
+/// Why a position cannot be set up.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PlayError {
+    /// The text of the start means nothing.
+    #[error("'{text}' is not a position: {message}")]
+    Position {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The moves after it are not all legal.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+}
+
+/// A game under way, of any type: its states from the start on, so that a move can be taken back.
+pub(crate) struct Board<G: Game> {
+    game: Arc<G>,
+    /// `states[i]` is the position after `words[..i]`.
+    states: Vec<G::State>,
+    words: Vec<String>,
+}
+
+impl<G: Game> Board<G> {
+    /// A game from `start`, the game's own if there is none.
+    pub fn new(game: Arc<G>, start: Option<&str>) -> Result<Self, PlayError> {
+        let state = start_of(&*game, start)?;
+        Ok(Board { game, states: vec![state], words: Vec::new() })
+    }
+
+    fn state(&self) -> &G::State {
+        self.states.last().expect("the start is never taken back")
+    }
+}
+
+/// The position that a text describes, or the game's own start.
+pub(crate) fn start_of<G: Game>(game: &G, start: Option<&str>) -> Result<G::State, PlayError> {
+    match start {
+        None => Ok(game.initial()),
+        Some(text) => game
+            .parse_position(text)
+            .map_err(|message| PlayError::Position { text: text.chars().take(200).collect(), message }),
+    }
+}
+
+impl<G: Game> AnyBoard for Board<G> {
+    fn play(&mut self, word: &str) -> Result<(), ReplayError> {
+        let mut state = self.state().clone();
+        let Some(mv) = self.game.parse_move(&state, word) else {
+            let legal = self.legal().into_iter().take(8).collect();
+            return Err(ReplayError::Illegal { number: self.words.len() + 1, word: word.into(), legal });
+        };
+        let word = self.game.show_move(&state, mv);
+        self.game.play(&mut state, mv);
+        self.states.push(state);
+        self.words.push(word);
+        Ok(())
+    }
+
+    fn undo(&mut self) -> bool {
+        if self.words.pop().is_none() {
+            return false;
+        }
+        self.states.pop();
+        true
+    }
+
+    fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    fn to_move(&self) -> Side {
+        self.game.to_move(self.state())
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.game.outcome(self.state())
+    }
+
+    fn legal(&self) -> Vec<String> {
+        legal_texts(&*self.game, self.state())
+    }
+
+    fn key(&self) -> u64 {
+        self.game.key(self.state())
+    }
+
+    fn evaluate(&self) -> f64 {
+        self.game.evaluate(self.state())
+    }
+
+    fn show(&self) -> String {
+        self.game.show(self.state())
+    }
+
+    fn draw(&self) -> Option<Picture> {
+        self.game.draw(self.state())
+    }
+
+    fn position(&self) -> Option<String> {
+        self.game.position(self.state())
+    }
+
+    fn view(&self) -> Position {
+        game_position(&*self.game, self.state())
+    }
+
+    fn categories(&self) -> (Vec<(String, usize)>, usize) {
+        let mut moves = Vec::new();
+        self.game.moves(self.state(), &mut moves);
+        let of = |mv| (self.game.show_move(self.state(), mv), self.game.category(self.state(), mv));
+        (moves.into_iter().map(of).collect(), self.game.categories().len())
+    }
+}
+
+/// A position of a game as plain data.
+pub(crate) fn game_position<G: Game>(game: &G, state: &G::State) -> Position {
+    Position {
+        text: game.show(state),
+        picture: game.draw(state),
+        score: game.outcome(state).map_or(0.5, |outcome| outcome.value()),
+        facts: Vec::new(),
+        legal: legal_texts(game, state),
+    }
+}
+
+/// The number of ways to play `depth` moves: the number that tells whether the rules are right.
+pub(crate) fn perft<G: Game>(game: &G, state: &G::State, depth: u32) -> u64 {
+    let mut moves = Vec::new();
+    game.moves(state, &mut moves);
+    if depth <= 1 {
+        return if depth == 0 { 1 } else { moves.len() as u64 };
+    }
+    let mut next = state.clone();
+    let mut count = 0;
+    for mv in moves {
+        next.clone_from(state);
+        game.play(&mut next, mv);
+        count += perft(game, &next, depth - 1);
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toy::Nim;
+
+    #[test]
+    fn a_board_plays_refuses_and_takes_back() {
+        let mut board = Board::new(Arc::new(Nim { heap: 5 }), None).unwrap();
+        board.play("2").unwrap();
+        assert!(matches!(board.play("4"), Err(ReplayError::Illegal { number: 2, .. })));
+        assert_eq!((board.to_move(), board.outcome()), (Side::Second, None));
+        board.play("3").unwrap();
+        assert_eq!(board.outcome(), Some(Outcome::Win(Side::Second)));
+        assert!(board.undo() && board.undo() && !board.undo());
+        assert_eq!(board.position().as_deref(), Some("5 first"));
+        assert!(Board::new(Arc::new(Nim { heap: 5 }), Some("five")).is_err());
+    }
+
+    #[test]
+    fn perft_of_nim_counts_compositions() {
+        // The compositions of n into parts of at most three, cut after `depth` parts.
+        let nim = Nim { heap: 4 };
+        let counts: Vec<u64> = (0..=4).map(|depth| perft(&nim, &(4, false), depth)).collect();
+        assert_eq!(counts, [1, 3, 6, 4, 1]);
+    }
+}
