@@ -37,7 +37,7 @@ pub use any::{AnyGame, AnyProblem, Boxed, Position};
 pub use best_of::{BestOf, Outcomes, best_of};
 pub use domain::{Choices, Domain, Game, Outcome, Problem, Side};
 pub use mcts::{Counting, FinalMove, Knowledge, PRESETS, Rule, Uct};
-pub use play::{AnyBoard, AnyPlayer, Budget, Line, PlayError, Thought};
+pub use play::{AnyBoard, AnyPlayer, Budget, Fault, Line, PlayError, Thought};
 pub use playout::{Offer, Scratch, Trace, playout};
 pub use policy::{Mark, Policy, exp};
 pub use record::{Record, RecordError};

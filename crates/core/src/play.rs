@@ -105,10 +105,33 @@ pub trait AnyPlayer: Send {
     /// Sets the position: a start (`None`: the game's own) and the moves played from it. What was thought before is
     /// kept where the new position follows from the old one.
     fn set(&mut self, start: Option<&str>, words: &[String]) -> Result<(), PlayError>;
-    /// Thinks until the budget is spent or `stop` is set. `tell` hears a few times a second how it is going.
-    fn think(&mut self, budget: &Budget, stop: &AtomicBool, tell: &mut dyn FnMut(&Thought)) -> Thought;
+    /// Thinks until the budget is spent or `stop` is set. `tell` hears a few times a second how it is going. Our own
+    /// searches never fail; an engine of somebody else's may.
+    fn think(
+        &mut self,
+        budget: &Budget,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&Thought),
+    ) -> Result<Thought, Fault>;
     /// Forgets everything: a new game begins. The random numbers begin anew from `seed`.
     fn reset(&mut self, seed: u64);
+}
+
+/// Why a player has no move: the game is lost for it, and the log says so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// It ended, or closed its output.
+    #[error("the engine ended: {0}")]
+    Crashed(String),
+    /// It did not answer in time.
+    #[error("no answer within {0} s")]
+    Hung(u64),
+    /// It wrote more than anybody reads.
+    #[error("more than {0} bytes of output for one move")]
+    Flooded(u64),
+    /// It answered with something else than a legal move.
+    #[error("'{0}' is not a legal move")]
+    Nonsense(String),
 }
 
 /// Why a position cannot be set up.
