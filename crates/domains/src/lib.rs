@@ -2,6 +2,7 @@
 //! A domain knows nothing of searches and does no I/O.
 
 mod instance;
+mod loa;
 mod morpion;
 mod registry;
 mod samegame;
@@ -11,4 +12,5 @@ mod toy;
 mod vrptw;
 
 pub use instance::{Entry, OpenError, Opened, Options, Request};
+pub use loa::{Loa, Repetition, Rules};
 pub use registry::{DOMAINS, open};
