@@ -6,6 +6,7 @@
 
 use super::knowledge;
 use sortie_core::Rng;
+use std::hint::select_unpredictable;
 
 /// From and to, six bits each. No move leaves a piece where it is, so zero is free: it means to pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,36 +48,39 @@ pub enum End {
     Blocked,
 }
 
-/// Pairs are drawn in batches and the first legal one is taken: that is one branch, nearly always the same way, where
-/// stopping at the first would be guessed wrong at every move. About three pairs in ten are legal.
+/// Pairs are drawn in batches and the first legal one is taken: that is one branch, mostly the same way, where stopping
+/// at the first would be guessed wrong at every move. About three pairs in ten are legal.
 const BATCHES: u32 = 16;
 
 const FILE_A: u64 = 0x0101_0101_0101_0101;
 const FILE_H: u64 = FILE_A << 7;
-/// Columns and rows of a step in directions 0 to 3; 4 to 7 are their opposites. All four lead to higher squares.
-const STEPS: [(i32, i32); 4] = [(1, 0), (0, 1), (1, 1), (-1, 1)];
+/// Columns and rows of a step in each direction; 4 to 7 are the opposites of 0 to 3.
+const STEPS: [(i32, i32); 8] = [(1, 0), (0, 1), (1, 1), (-1, 1), (-1, 0), (0, -1), (-1, -1), (1, -1)];
 
+/// `RAYS[square][direction]` are the squares from there to the edge.
+static RAYS: [[u64; 8]; 64] = rays();
 /// `LINES[square][axis]` is the whole line through the square.
 static LINES: [[u64; 4]; 64] = lines();
-/// `ROOM[square][direction]` is the number of squares to the edge.
-static ROOM: [[u8; 8]; 64] = room();
-/// `BETWEEN[axis][n]` are the squares 1 to n - 1 steps from square 0: shifted, what a move over n squares passes.
-static BETWEEN: [[u64; 16]; 4] = between();
-/// What a step in a direction adds to the square.
-static STRIDES: [i32; 8] = [1, 8, 9, 7, -1, -8, -9, -7];
+/// `PATHS[direction][n]` are the square n steps from square 0 and those on the way, both modulo 64: rotated to where a
+/// piece stands, they are right as long as it stays on the board.
+static PATHS: [[Path; 16]; 8] = paths();
 
-const fn room() -> [[u8; 8]; 64] {
+#[derive(Clone, Copy)]
+struct Path {
+    end: u64,
+    passed: u64,
+}
+
+const fn rays() -> [[u64; 8]; 64] {
     let mut table = [[0; 8]; 64];
     let mut i = 0;
     while i < 64 * 8 {
-        let (square, direction) = (i / 8, i % 8);
-        let (x, y) = STEPS[direction % 4];
-        let sign = if direction < 4 { 1 } else { -1 };
-        let (mut column, mut row) = (square as i32 % 8 + sign * x, square as i32 / 8 + sign * y);
+        let (square, (x, y)) = (i / 8, STEPS[i % 8]);
+        let (mut column, mut row) = (square as i32 % 8 + x, square as i32 / 8 + y);
         while column >= 0 && column < 8 && row >= 0 && row < 8 {
-            table[square][direction] += 1;
-            column += sign * x;
-            row += sign * y;
+            table[square][i % 8] |= 1 << (row * 8 + column);
+            column += x;
+            row += y;
         }
         i += 1;
     }
@@ -84,50 +88,61 @@ const fn room() -> [[u8; 8]; 64] {
 }
 
 const fn lines() -> [[u64; 4]; 64] {
-    let room = room();
+    let rays = rays();
     let mut table = [[0; 4]; 64];
     let mut i = 0;
     while i < 64 * 4 {
         let (square, axis) = (i / 4, i % 4);
-        let mut at = square as i32 - room[square][axis + 4] as i32 * STRIDES[axis];
-        let last = square as i32 + room[square][axis] as i32 * STRIDES[axis];
-        while at <= last {
-            table[square][axis] |= 1 << at;
-            at += STRIDES[axis];
-        }
+        table[square][axis] = rays[square][axis] | rays[square][axis + 4] | 1 << square;
         i += 1;
     }
     table
 }
 
-const fn between() -> [[u64; 16]; 4] {
-    let mut table = [[0; 16]; 4];
+const fn paths() -> [[Path; 16]; 8] {
+    let mut table = [[Path { end: 0, passed: 0 }; 16]; 8];
     let mut i = 0;
-    while i < 4 * 8 {
-        let (axis, n) = (i / 8, i % 8);
+    while i < 8 * 8 {
+        let (direction, n) = (i / 8, i % 8);
+        let (x, y) = STEPS[direction];
         let mut step = 1;
-        while step < n {
-            table[axis][n] |= 1 << (step as i32 * STRIDES[axis]);
+        while step <= n {
+            let square = 1 << ((step as i32 * (x + 8 * y)) & 63);
+            if step < n {
+                table[direction][n].passed |= square;
+            } else {
+                table[direction][n].end = square;
+            }
             step += 1;
         }
         i += 1;
+    }
+    // Eight pieces on a line: no move is that long. An end that is never on a ray makes it illegal.
+    let mut direction = 0;
+    while direction < 8 {
+        table[direction][8].end = 1;
+        direction += 1;
     }
     table
 }
 
 impl Pieces {
-    /// The move of the piece on `from` in a direction, or `PASS` if it is not legal. Without a branch.
+    /// The move of a piece (a bit) in a direction as the squares it changes, or 0 if it is not legal. Without a branch.
     #[inline(always)]
-    fn target(self, from: usize, direction: usize) -> Move {
-        let (from, direction) = (from & 63, direction & 7);
-        let axis = direction & 3;
-        let n = ((self.own | self.opp) & LINES[from][axis]).count_ones();
-        // Beyond the edge this is nonsense, hence the masks.
-        let to = (from as i32 + STRIDES[direction] * n as i32) as u32 & 63;
-        let passed = BETWEEN[axis][n as usize & 15] << (to.min(from as u32) & 63);
-        let legal =
-            (n <= u32::from(ROOM[from][direction])) & (passed & self.opp == 0) & (self.own >> to & 1 == 0);
-        if legal { Move((from as u32 | to << 6) as u16) } else { Move::PASS }
+    fn flip(self, piece: u64, direction: usize) -> u64 {
+        let (from, direction) = (piece.trailing_zeros() & 63, direction & 7);
+        let n = ((self.own | self.opp) & LINES[from as usize][direction & 3]).count_ones();
+        let path = PATHS[direction][n as usize & 15];
+        let to = path.end.rotate_left(from);
+        let free = RAYS[from as usize][direction] & !self.own;
+        let blocked = to & !free | path.passed.rotate_left(from) & self.opp;
+        select_unpredictable(blocked == 0, piece | to, 0)
+    }
+
+    /// The move that changes these squares.
+    #[inline(always)]
+    fn unflip(self, flip: u64) -> Move {
+        Move::new((flip & self.own).trailing_zeros() as usize, (flip & !self.own).trailing_zeros() as usize)
     }
 
     /// Calls `f` with every legal move, by piece and direction, until it says stop; tells whether it did.
@@ -135,11 +150,11 @@ impl Pieces {
     fn any_move(self, mut f: impl FnMut(Move) -> bool) -> bool {
         let mut pieces = self.own;
         while pieces != 0 {
-            let from = pieces.trailing_zeros() as usize;
-            pieces &= pieces - 1;
+            let piece = pieces & pieces.wrapping_neg();
+            pieces ^= piece;
             for direction in 0..8 {
-                let mv = self.target(from, direction);
-                if mv != Move::PASS && f(mv) {
+                let flip = self.flip(piece, direction);
+                if flip != 0 && f(self.unflip(flip)) {
                     return true;
                 }
             }
@@ -161,21 +176,26 @@ impl Pieces {
     }
 
     /// A uniformly random legal move, if there is one.
-    #[inline(always)]
     pub fn draw(self, rng: &mut Rng) -> Option<Move> {
+        let flip = self.draw_flip(rng);
+        (flip != 0).then(|| self.unflip(flip))
+    }
+
+    /// The same as the squares it changes; 0 if there is none.
+    #[inline(always)]
+    fn draw_flip(self, rng: &mut Rng) -> u64 {
         let pairs = 8 * u64::from(self.own.count_ones());
         for _ in 0..BATCHES {
-            let (a, b) = (rng.bits(), rng.bits());
             // 32 bits for a number below 97: the bias is below one in forty million.
-            let drawn = [a >> 32, a & 0xffff_ffff, b >> 32, b & 0xffff_ffff].map(|bits| {
-                let pair = bits * pairs >> 32;
-                let from = nth_bit(self.own, pair >> 3);
-                self.target(from, pair as usize & 7)
-            });
-            let first = |a: Move, b: Move| if a != Move::PASS { a } else { b };
-            let mv = first(first(drawn[0], drawn[1]), first(drawn[2], drawn[3]));
-            if mv != Move::PASS {
-                return Some(mv);
+            let draw = |bits: u64| {
+                let pair = (bits & 0xffff_ffff) * pairs >> 32;
+                self.flip(nth_bit(self.own, pair >> 3), pair as usize & 7)
+            };
+            let first = |a: u64, b: u64| select_unpredictable(a != 0, a, b);
+            let (a, b) = (rng.bits(), rng.bits());
+            let flip = first(first(draw(a), draw(a >> 32)), first(draw(b), draw(b >> 32)));
+            if flip != 0 {
+                return flip;
             }
         }
         self.draw_listed(rng)
@@ -184,32 +204,43 @@ impl Pieces {
     /// The same where moves are rare.
     #[cold]
     #[inline(never)]
-    fn draw_listed(self, rng: &mut Rng) -> Option<Move> {
+    fn draw_listed(self, rng: &mut Rng) -> u64 {
         let mut moves = Vec::new();
         self.list(&mut moves);
-        if moves.is_empty() { None } else { Some(moves[rng.below(moves.len())]) }
+        if moves.is_empty() {
+            return 0;
+        }
+        let mv = moves[rng.below(moves.len())];
+        1 << mv.from() | 1 << mv.to()
     }
 
     /// The most appealing of so many drawn moves, the first of equals.
     #[inline(always)]
-    fn draw_best(self, draws: u32, rng: &mut Rng) -> Option<Move> {
-        let mut best = self.draw(rng)?;
-        for _ in 1..draws {
-            let other = self.draw(rng)?;
-            if knowledge::appeal(self.opp, other) > knowledge::appeal(self.opp, best) {
-                best = other;
+    fn draw_best(self, draws: u32, rng: &mut Rng) -> u64 {
+        let mut best = self.draw_flip(rng);
+        if draws > 1 && best != 0 {
+            let appeal = |flip| knowledge::appeal(self.opp, self.unflip(flip));
+            let mut highest = appeal(best);
+            for _ in 1..draws {
+                let other = self.draw_flip(rng);
+                let height = appeal(other);
+                best = select_unpredictable(height > highest, other, best);
+                highest = highest.max(height);
             }
         }
-        Some(best)
+        best
     }
 
     /// Plays a move; the sides change places. True if a piece was captured.
-    #[inline(always)]
+    #[inline]
     pub fn play(&mut self, mv: Move) -> bool {
-        let to = 1 << mv.to();
-        let captured = self.opp & to != 0;
-        let own = self.own ^ (1 << mv.from() | to);
-        *self = Pieces { own: self.opp & !to, opp: own };
+        self.play_flip(1 << mv.from() | 1 << mv.to())
+    }
+
+    #[inline(always)]
+    fn play_flip(&mut self, flip: u64) -> bool {
+        let captured = self.opp & flip != 0;
+        *self = Pieces { own: self.opp & !flip, opp: self.own ^ flip };
         captured
     }
 
@@ -232,7 +263,8 @@ impl Pieces {
     #[inline(always)]
     fn run(&mut self, draws: u32, moves_max: u32, passing: bool, rng: &mut Rng) -> (u32, Option<End>) {
         for played in 0..moves_max {
-            let Some(mv) = self.draw_best(draws, rng) else {
+            let flip = self.draw_best(draws, rng);
+            if flip == 0 {
                 if !passing {
                     return (played, Some(End::Stuck));
                 }
@@ -241,8 +273,8 @@ impl Pieces {
                     return (played + 1, Some(End::Blocked));
                 }
                 continue;
-            };
-            let captured = self.play(mv);
+            }
+            let captured = self.play_flip(flip);
             let mover = connected(self.opp);
             let other = captured && connected(self.own);
             if mover | other {
@@ -282,14 +314,13 @@ fn neighbours(squares: u64) -> u64 {
     beside | row << 8 | row >> 8
 }
 
-/// The square of the n-th of these pieces, from 0.
+/// The n-th of these pieces, from 0, as a bit.
 #[inline(always)]
-fn nth_bit(pieces: u64, n: u64) -> usize {
+fn nth_bit(pieces: u64, n: u64) -> u64 {
     #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
     {
         // SAFETY: the build has the instruction switched on.
-        let bit = unsafe { std::arch::x86_64::_pdep_u64(1 << n, pieces) };
-        bit.trailing_zeros() as usize
+        unsafe { std::arch::x86_64::_pdep_u64(1 << n, pieces) }
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "bmi2")))]
     {
@@ -297,6 +328,6 @@ fn nth_bit(pieces: u64, n: u64) -> usize {
         for _ in 0..n {
             left &= left - 1;
         }
-        left.trailing_zeros() as usize
+        left & left.wrapping_neg()
     }
 }
