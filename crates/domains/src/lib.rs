@@ -7,6 +7,7 @@ mod gomoku;
 mod grid;
 mod hex;
 mod instance;
+mod loa;
 mod morpion;
 #[cfg(test)]
 mod perft;
@@ -25,6 +26,7 @@ pub use connect4::Connect4;
 pub use gomoku::Gomoku;
 pub use hex::Hex;
 pub use instance::{Entry, OpenError, Opened, Options, Request};
+pub use loa::{Loa, Repetition, Rules};
 pub use pgame::PGame;
 pub use registry::{DOMAINS, open};
 pub use tictactoe::TicTacToe;

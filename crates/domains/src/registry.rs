@@ -10,6 +10,7 @@ pub static DOMAINS: &[&Entry] = &[
     &crate::snake::COIL,
     &crate::vrptw::ENTRY,
     &crate::schur::ENTRY,
+    &crate::loa::ENTRY,
     &crate::connect4::ENTRY,
     &crate::breakthrough::ENTRY,
     &crate::hex::ENTRY,
