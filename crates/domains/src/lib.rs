@@ -11,4 +11,4 @@ mod toy;
 mod vrptw;
 
 pub use instance::{Entry, OpenError, Opened, Options, Request};
-pub use registry::{DOMAINS, open};
+pub use registry::{DOMAINS, nearest, open};
