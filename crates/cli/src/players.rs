@@ -126,7 +126,8 @@ impl Player {
     /// Opens the player for a game.
     pub fn open(&self, game: &dyn AnyGame, seed: u64) -> Result<Box<dyn AnyPlayer>> {
         Ok(match self {
-            Player::Own(_) | Player::Random => Box::new(Random::new(game, seed)?),
+            Player::Own(uct) => game.player(uct, seed)?,
+            Player::Random => Box::new(Random::new(game, seed)?),
             Player::Uci(program) => Box::new(Uci::new(program.clone(), game).map_err(|e| anyhow!(e))?),
             Player::Gtp(program, skips_i) => {
                 Box::new(Gtp::new(program.clone(), *skips_i, game).map_err(|e| anyhow!(e))?)
