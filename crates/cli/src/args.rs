@@ -294,6 +294,9 @@ pub struct Reproduce {
     /// Time of each run
     #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true, default_value = "60s")]
     pub time: f64,
+    /// Count --time as CPU time of each thread, for a machine that is busy with other things as well
+    #[arg(long)]
+    pub cpu: bool,
     /// Runs of each cell, with the seeds 1, 2, 3 ...
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10000))]
     pub seeds: u32,
@@ -315,6 +318,12 @@ pub struct Reproduce {
 pub enum Bench {
     /// Playouts per second of CPU time, on one thread
     Playouts(BenchPlayouts),
+    /// Random games per second of CPU time, without a tree
+    Rollouts(BenchRollouts),
+    /// Simulations of a tree search per second, and its memory
+    Search(BenchSearch),
+    /// The number of ways to play so many moves, which tells whether rules are right
+    Perft(BenchPerft),
 }
 
 /// `sortie bench playouts`.
@@ -459,6 +468,70 @@ pub struct Engine {
     /// Who thinks
     #[arg(long, value_name = "SPEC", default_value = "default")]
     pub player: String,
+}
+
+/// `sortie bench rollouts`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  sortie bench rollouts loa/8 --draws 2 --seconds 5")]
+#[command(allow_negative_numbers = true)]
+pub struct BenchRollouts {
+    /// The game: domain/name, or the domain alone
+    pub game: String,
+    /// Moves drawn for each that is played, the most appealing of which counts; 1: uniform
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub draws: u32,
+    /// Seconds to measure, after a short warm-up
+    #[arg(long, value_name = "S", default_value_t = 5.0)]
+    pub seconds: f64,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sortie bench search`.
+#[derive(Debug, Args)]
+#[command(after_help = format!("\
+Examples:
+  sortie bench search connect4/7x6 --player plain --playouts 400000
+  sortie bench search loa/8 --player plain:threads=2 --playouts 1000000 --repeat 5
+
+{}", crate::players::help()))]
+pub struct BenchSearch {
+    /// The game: domain/name, or the domain alone
+    pub game: String,
+    /// Who searches
+    #[arg(long, value_name = "SPEC", default_value = "plain")]
+    pub player: String,
+    /// Simulations from the start position, in a new tree
+    #[arg(long, value_name = "N", default_value_t = 400_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub playouts: u64,
+    /// How often; the median counts
+    #[arg(long, value_name = "R", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: u32,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sortie bench perft`.
+#[derive(Debug, Args)]
+pub struct BenchPerft {
+    /// The game: domain/name, or the domain alone
+    pub game: String,
+    /// Moves to play
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=20))]
+    pub depth: u32,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 fn speed(text: &str) -> Result<f64, String> {

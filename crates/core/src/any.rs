@@ -7,6 +7,7 @@ use crate::mcts::{Searcher, Uct};
 use crate::picture::Picture;
 use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, game_position, perft};
 use crate::replay::{ReplayError, legal_texts, replay, replay_whole};
+use crate::rng::Rng;
 use crate::run::{Control, StreamCheckpoint};
 use crate::search::SpecError;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ pub trait AnyGame: Send + Sync {
     fn board(&self, start: Option<&str>) -> Result<Box<dyn AnyBoard>, PlayError>;
     /// A player who searches as `spec` says.
     fn player(&self, spec: &Uct, seed: u64) -> Result<Box<dyn AnyPlayer>, SpecError>;
+    /// The mean value, for the first side, of so many random playouts from the start: `Game::rollout` again and again.
+    fn rollouts(&self, draws: u32, playouts: u64, rng: &mut Rng) -> f64;
     /// The number of ways to play `depth` moves from the start.
     fn perft(&self, depth: u32) -> u64;
     /// The same game in a box of its own, for whoever outlives this one.
@@ -102,6 +105,17 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn player(&self, spec: &Uct, seed: u64) -> Result<Box<dyn AnyPlayer>, SpecError> {
         Ok(Box::new(Searcher::new(self.0.clone(), spec.clone(), seed)?))
+    }
+
+    fn rollouts(&self, draws: u32, playouts: u64, rng: &mut Rng) -> f64 {
+        let (game, start) = (&*self.0, self.0.initial());
+        let (mut state, mut scratch) = (start.clone(), Vec::new());
+        let mut sum = 0.0;
+        for _ in 0..playouts {
+            state.clone_from(&start);
+            sum += game.rollout(&mut state, draws, u32::MAX, rng, &mut scratch).map_or(0.5, |o| o.value());
+        }
+        sum / playouts as f64
     }
 
     fn perft(&self, depth: u32) -> u64 {

@@ -1,5 +1,5 @@
 //! `sortie bench playouts`: the speed of a search on one thread. The rate is per second of CPU time, so that a busy
-//! machine does not change it much.
+//! machine does not change it much. The other benches measure games: see `bench_games`.
 
 use crate::args::BenchPlayouts;
 use crate::output::{self, count, number, rounded, score};
@@ -11,16 +11,14 @@ use sortie_core::{AnyProblem, BestOf, Control, Limits, Outcomes};
 use std::sync::atomic::AtomicBool;
 
 /// Caches, branch predictors and the clock of the processor settle in this time.
-const WARM_UP_SECONDS: f64 = 0.5;
+pub const WARM_UP_SECONDS: f64 = 0.5;
 
 /// Runs the command.
 pub fn playouts(args: &BenchPlayouts) -> Result<Verdict> {
     let instance = Instance::open(&args.instance)?;
     let problem = instance.problem()?;
     let search = searches::build(&args.search)?;
-    if !(args.seconds > 0.0 && args.seconds <= 1e6) {
-        bail!("--seconds {}: expected a number above 0 and up to 1000000", args.seconds);
-    }
+    check_seconds(args.seconds)?;
     let spec = BestOf { search, seed: args.seed, streams: 1, threads: 1 };
     measure(problem, &spec, WARM_UP_SECONDS.min(args.seconds));
     let (outcomes, seconds, cpu_seconds) = measure(problem, &spec, args.seconds);
@@ -60,6 +58,14 @@ pub fn playouts(args: &BenchPlayouts) -> Result<Verdict> {
     Ok(Verdict::Done)
 }
 
+/// Refuses what is no time to measure.
+pub fn check_seconds(seconds: f64) -> Result<()> {
+    if !(seconds > 0.0 && seconds <= 1e6) {
+        bail!("--seconds {seconds}: expected a number above 0 and up to 1000000");
+    }
+    Ok(())
+}
+
 fn measure(problem: &dyn AnyProblem, spec: &BestOf, seconds: f64) -> (Outcomes, f64, f64) {
     let stop = AtomicBool::new(false);
     let limits = Limits { seconds: Some(seconds), ..Limits::default() };
@@ -69,7 +75,7 @@ fn measure(problem: &dyn AnyProblem, spec: &BestOf, seconds: f64) -> (Outcomes, 
 }
 
 /// The most memory this process ever held, where the system tells.
-fn max_rss_mb() -> Option<f64> {
+pub fn max_rss_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

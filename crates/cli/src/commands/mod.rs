@@ -2,6 +2,7 @@
 
 pub mod analyse;
 pub mod bench;
+pub mod bench_games;
 pub mod engine;
 pub mod list;
 pub mod play;

@@ -16,7 +16,8 @@ pub fn run(args: &Reproduce) -> Result<Verdict> {
     };
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let rows: Vec<String> = args.rows.iter().flat_map(|range| expand(range)).collect();
-    let request = Request::new(name, args.time, args.seeds, args.threads.unwrap_or(cores), rows);
+    let threads = args.threads.unwrap_or(cores);
+    let request = Request { cpu: args.cpu, ..Request::new(name, args.time, args.seeds, threads, rows) };
     papers::study(&request)?;
     let path = match &args.out {
         Some(path) => path.clone(),

@@ -40,6 +40,9 @@ pub struct Request {
     pub study: String,
     /// Seconds a run.
     pub seconds: f64,
+    /// These are seconds of CPU time of each thread: for machines that have other things to do as well.
+    #[serde(default)]
+    pub cpu: bool,
     /// Runs of each cell that has any randomness in its answer.
     pub seeds: u32,
     /// Threads of a run.
@@ -53,7 +56,7 @@ impl Request {
     /// A request of this version.
     pub fn new(study: &str, seconds: f64, seeds: u32, threads: u32, rows: Vec<String>) -> Request {
         let sortie = env!("CARGO_PKG_VERSION").to_string();
-        Request { format: FORMAT, sortie, study: study.to_string(), seconds, seeds, threads, rows }
+        Request { format: FORMAT, sortie, study: study.to_string(), seconds, cpu: false, seeds, threads, rows }
     }
 }
 

@@ -35,6 +35,12 @@ pub fn study(request: &Request) -> Result<Study> {
             bail!("there is no study '{other}': expected {}", names.join(", "));
         }
     };
+    if request.cpu {
+        for cell in &mut study.cells {
+            let seconds = cell.limits.seconds.take();
+            cell.limits.cpu_seconds = seconds.map(|s| s * f64::from(cell.threads));
+        }
+    }
     if !request.rows.is_empty() {
         for row in &request.rows {
             if !study.cells.iter().any(|cell| cell.row == *row) {
