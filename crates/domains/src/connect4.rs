@@ -32,7 +32,7 @@ const HEIGHT: usize = 6;
 /// Bits from one column to the next.
 const STRIDE: usize = HEIGHT + 1;
 /// The lowest cell of every column.
-const BOTTOM: u64 = 0x40_8102_0408_1;
+const BOTTOM: u64 = 0x0408_1020_4081;
 /// Every cell.
 const BOARD: u64 = BOTTOM * 0x3f;
 
