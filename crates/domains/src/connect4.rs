@@ -387,10 +387,10 @@ mod tests {
         // The first move of a playout is drawn in another way.
         let (mut rng, mut scratch) = (Rng::new(7, 0), Vec::new());
         let unevenness = grid::unevenness(&moves, || {
-            let mut next = state.clone();
+            let mut next = state;
             game.rollout(&mut next, 1, 1, &mut rng, &mut scratch);
             let played = |mv: &&u8| {
-                let mut after = state.clone();
+                let mut after = state;
                 game.play(&mut after, **mv);
                 after == next
             };
