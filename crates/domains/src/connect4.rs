@@ -32,7 +32,7 @@ const HEIGHT: usize = 6;
 /// Bits from one column to the next.
 const STRIDE: usize = HEIGHT + 1;
 /// The lowest cell of every column.
-const BOTTOM: u64 = 0x40_8102_0408_1;
+const BOTTOM: u64 = 0x0408_1020_4081;
 /// Every cell.
 const BOARD: u64 = BOTTOM * 0x3f;
 
@@ -60,7 +60,7 @@ impl State {
     }
 
     fn to_move(self) -> Side {
-        if self.all.count_ones() % 2 == 0 { Side::First } else { Side::Second }
+        grid::turn(self.all.count_ones())
     }
 
     #[inline]
@@ -372,5 +372,30 @@ mod tests {
             .map(|n| (f64::from(fast[n]) - f64::from(plain[n])).powi(2) / f64::from(fast[n] + plain[n]))
             .sum();
         assert!(chi2 < 68.0, "chi-square {chi2}");
+    }
+
+    #[test]
+    fn random_moves_are_uniform() {
+        let (game, state) = (Connect4, after("a a a a a a d d d d d d b"));
+        let mut moves = Vec::new();
+        game.moves(&state, &mut moves);
+        assert_eq!(moves.len(), 5);
+        let (mut rng, mut scratch) = (Rng::new(6, 0), Vec::new());
+        let draw = || game.random_move(&state, &mut rng, &mut scratch).expect("a move");
+        let unevenness = grid::unevenness(&moves, draw);
+        assert!(unevenness < 2.5, "{unevenness}");
+        // The first move of a playout is drawn in another way.
+        let (mut rng, mut scratch) = (Rng::new(7, 0), Vec::new());
+        let unevenness = grid::unevenness(&moves, || {
+            let mut next = state;
+            game.rollout(&mut next, 1, 1, &mut rng, &mut scratch);
+            let played = |mv: &&u8| {
+                let mut after = state;
+                game.play(&mut after, **mv);
+                after == next
+            };
+            *moves.iter().find(played).expect("one move was played")
+        });
+        assert!(unevenness < 2.5, "{unevenness}");
     }
 }

@@ -75,7 +75,7 @@ impl Grid {
         let to_move = match to_move.trim() {
             "x" => Side::First,
             "o" => Side::Second,
-            other => return Err(format!("'{other}' is to move: expected x or o")),
+            other => return Err(format!("'{}' is to move: expected x or o", short(other))),
         };
         let count = rows.split('/').count();
         if count != self.height {
@@ -83,7 +83,7 @@ impl Grid {
         }
         let mut stones = vec![None; self.width * self.height];
         for (row, text) in self.rows().zip(rows.split('/')) {
-            let wrong = |what: String| format!("row {} ('{text}') {what}", row + 1);
+            let wrong = |what: String| format!("row {} ('{}') {what}", row + 1, short(text));
             let (mut column, mut run) = (0, 0);
             for c in text.chars() {
                 if let Some(digit) = c.to_digit(10) {
@@ -179,6 +179,11 @@ impl Grid {
     }
 }
 
+/// Enough of a text for an error of one line.
+pub fn short(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
 const EMPTY: Colour = 0xf4f1ea;
 
 fn hexagon(x: f64, y: f64, r: f64, fill: Colour) -> Shape {
@@ -214,6 +219,12 @@ fn colour(side: Side) -> Colour {
     }
 }
 
+/// Whose turn it is after so many moves, where the sides move in turn.
+#[inline]
+pub fn turn(played: u32) -> Side {
+    if played.is_multiple_of(2) { Side::First } else { Side::Second }
+}
+
 /// How a game stands, in words.
 pub fn standing(outcome: Option<Outcome>, to_move: Side) -> String {
     match outcome {
@@ -221,6 +232,19 @@ pub fn standing(outcome: Option<Outcome>, to_move: Side) -> String {
         Some(Outcome::Win(side)) => format!("{} has won", letter(side)),
         Some(Outcome::Draw) => "a draw".into(),
     }
+}
+
+/// How far draws are from uniform over `choices`: chi-square over the mean it has then, so about 1.
+#[cfg(test)]
+pub fn unevenness<M: PartialEq>(choices: &[M], mut draw: impl FnMut() -> M) -> f64 {
+    let mut counts = vec![0.0; choices.len()];
+    let expected = 2000.0;
+    for _ in 0..2000 * choices.len() {
+        let drawn = draw();
+        counts[choices.iter().position(|choice| *choice == drawn).expect("a legal move")] += 1.0;
+    }
+    let chi2: f64 = counts.iter().map(|count| (count - expected) * (count - expected) / expected).sum();
+    chi2 / (choices.len() - 1) as f64
 }
 
 /// The random number of a stone on a cell: the key of a position is the xor of them (Zobrist).

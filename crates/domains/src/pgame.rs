@@ -5,7 +5,7 @@
 //!
 //! The tree is never stored: the value of an edge is a hash of the path that ends with it. No two paths meet again.
 
-use crate::grid::{out_of_range, standing};
+use crate::grid::{out_of_range, short, standing, turn};
 use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::{Boxed, Domain, Game, Outcome, Rng, Side, exp, mix};
 
@@ -71,7 +71,7 @@ pub struct State {
 impl State {
     #[inline]
     fn to_move(&self) -> Side {
-        if self.played % 2 == 0 { Side::First } else { Side::Second }
+        turn(self.played.into())
     }
 }
 
@@ -121,7 +121,7 @@ impl Game for PGame {
 
     #[inline]
     fn outcome(&self, state: &State) -> Option<Outcome> {
-        (usize::from(state.played) == self.depth).then(|| match state.sum {
+        (usize::from(state.played) == self.depth).then_some(match state.sum {
             1.. => Outcome::Win(Side::First),
             0 => Outcome::Draw,
             _ => Outcome::Win(Side::Second),
@@ -157,8 +157,8 @@ impl Game for PGame {
                 return Err(format!("more than {} moves: the game ended before", self.depth));
             }
             let mv = self.parse_move(&state, word).ok_or_else(|| {
-                let word: String = word.chars().take(20).collect();
-                format!("move {} '{word}': expected 1 to {} (the root is '-')", i + 1, self.branching)
+                let number = i + 1;
+                format!("move {number} '{}': expected 1 to {} (the root is '-')", short(word), self.branching)
             })?;
             self.play(&mut state, mv);
         }
@@ -171,7 +171,7 @@ impl Game for PGame {
         const DEVIATION: f64 = 36.95; // of 0..=127, uniform
         let left = self.depth - usize::from(state.played);
         // Moves alternate: one is left over if the number is odd, and it is the mover's.
-        let odd = if left % 2 == 0 { 0.0 } else { MEAN };
+        let odd = MEAN * (left % 2) as f64;
         let expected = f64::from(state.sum) + if state.to_move() == Side::First { odd } else { -odd };
         match self.outcome(state) {
             Some(outcome) => outcome.value(),

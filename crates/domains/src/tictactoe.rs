@@ -45,14 +45,10 @@ pub struct State {
 
 impl State {
     fn stone(self, cell: usize) -> Option<Side> {
-        let to_move = side_to_move(self.all);
+        let to_move = grid::turn(self.all.count_ones());
         let side = if self.own >> cell & 1 == 1 { to_move } else { to_move.other() };
         (self.all >> cell & 1 == 1).then_some(side)
     }
-}
-
-fn side_to_move(all: u64) -> Side {
-    if all.count_ones() % 2 == 0 { Side::First } else { Side::Second }
 }
 
 impl TicTacToe {
@@ -119,7 +115,7 @@ impl Domain for TicTacToe {
 
 impl Game for TicTacToe {
     fn to_move(&self, state: &State) -> Side {
-        side_to_move(state.all)
+        grid::turn(state.all.count_ones())
     }
 
     #[inline]
