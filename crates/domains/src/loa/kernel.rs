@@ -188,7 +188,7 @@ impl Pieces {
         for _ in 0..BATCHES {
             // 32 bits for a number below 97: the bias is below one in forty million.
             let draw = |bits: u64| {
-                let pair = (bits & 0xffff_ffff) * pairs >> 32;
+                let pair = ((bits & 0xffff_ffff) * pairs) >> 32;
                 self.flip(nth_bit(self.own, pair >> 3), pair as usize & 7)
             };
             let bits = rng.bits();
