@@ -61,12 +61,6 @@ impl Ledger {
         Some(self.fresh - 1)
     }
 
-    /// What `next` would give.
-    pub fn peek(&self, end: u64) -> Option<u64> {
-        let fresh = (self.fresh..).find(|number| !self.before.contains(number));
-        self.again.first().copied().or(fresh).filter(|&number| number < end)
-    }
-
     /// An answer has come. False if it was not out.
     pub fn done(&mut self, number: u64) -> bool {
         self.out.remove(&number)

@@ -99,7 +99,8 @@ impl Sprt {
         if counts.iter().sum::<f64>() == 0.0 {
             return 0.0;
         }
-        let counts: Vec<f64> = counts.iter().map(|&count| if count == 0.0 { UNSEEN } else { count }).collect();
+        let counts: Vec<f64> =
+            counts.iter().map(|&count| if count == 0.0 { UNSEEN } else { count }).collect();
         let n: f64 = counts.iter().sum();
         let seen: Vec<f64> = counts.iter().map(|count| count / n).collect();
         let best = |elo: f64| match self.model {
