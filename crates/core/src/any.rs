@@ -3,10 +3,12 @@
 
 use crate::best_of::{BestOf, Outcomes, best_of};
 use crate::domain::{Game, Problem};
+use crate::mcts::{Searcher, Uct};
 use crate::picture::Picture;
-use crate::play::{AnyBoard, Board, PlayError, game_position, perft};
+use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, game_position, perft};
 use crate::replay::{ReplayError, legal_texts, replay, replay_whole};
 use crate::run::{Control, StreamCheckpoint};
+use crate::search::SpecError;
 use std::sync::Arc;
 
 /// A single-player problem of any type.
@@ -27,6 +29,8 @@ pub trait AnyGame: Send + Sync {
     fn position(&self, words: &[String]) -> Result<Position, ReplayError>;
     /// A game from a position given as text, from the game's own start without one.
     fn board(&self, start: Option<&str>) -> Result<Box<dyn AnyBoard>, PlayError>;
+    /// A player who searches as `spec` says.
+    fn player(&self, spec: &Uct, seed: u64) -> Result<Box<dyn AnyPlayer>, SpecError>;
     /// The number of ways to play `depth` moves from the start.
     fn perft(&self, depth: u32) -> u64;
 }
@@ -92,6 +96,10 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn board(&self, start: Option<&str>) -> Result<Box<dyn AnyBoard>, PlayError> {
         Ok(Box::new(Board::new(self.0.clone(), start)?))
+    }
+
+    fn player(&self, spec: &Uct, seed: u64) -> Result<Box<dyn AnyPlayer>, SpecError> {
+        Ok(Box::new(Searcher::new(self.0.clone(), spec.clone(), seed)?))
     }
 
     fn perft(&self, depth: u32) -> u64 {

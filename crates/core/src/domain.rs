@@ -13,7 +13,7 @@ use std::hash::Hash;
 /// The rules of an instance: where it starts, what may be done, what doing it changes.
 pub trait Domain: Send + Sync + 'static {
     /// A position. Flat data: it is cloned at the start of every playout.
-    type State: Clone + Eq + Hash + Debug + Send;
+    type State: Clone + Eq + Hash + Debug + Send + Sync;
     /// A move: a few bytes.
     type Move: Copy + Eq + Hash + Debug + Send + Sync;
 

@@ -5,6 +5,13 @@
 //! another source of `Knowledge`. Values are the first side's everywhere in the tree; `Side::view` turns them once,
 //! where a move is chosen. What each parameter does is on the page `docs/searches/uct.md`.
 
+mod choose;
+mod player;
+mod search;
 mod spec;
+#[cfg(test)]
+mod tests;
+mod tree;
 
+pub(crate) use player::Searcher;
 pub use spec::{Counting, FinalMove, Knowledge, PRESETS, Rule, Uct};

@@ -1,0 +1,225 @@
+//! Which move: within the tree, and at the end of the search.
+
+use super::spec::{Counting, FinalMove, Knowledge, Rule, Uct};
+use super::tree::{Link, NodeId, Stats, Tree};
+use crate::domain::Side;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The numbers of a `Uct` as the hot loop wants them.
+#[derive(Debug, Clone)]
+pub(super) struct Chooser {
+    rule: Rule,
+    c: f32,
+    fpu: f32,
+    bias: f32,
+    /// The mean expected of a move that has none yet.
+    guess: f32,
+    unprune_first: usize,
+    /// 1 / ln of the unpruning rate.
+    unprune_scale: f32,
+    counting: Counting,
+    transpositions: bool,
+}
+
+impl Chooser {
+    pub fn new(uct: &Uct) -> Chooser {
+        let knowledge = uct.knowledge != Knowledge::None;
+        Chooser {
+            rule: uct.rule,
+            c: uct.c as f32,
+            fpu: uct.fpu.min(f64::from(f32::MAX)) as f32,
+            bias: if knowledge { uct.bias as f32 } else { 0.0 },
+            guess: uct.fpu.min(0.5) as f32,
+            unprune_first: uct.unprune_first as usize,
+            unprune_scale: 1.0 / uct.unprune_rate.ln() as f32,
+            counting: uct.counting,
+            transpositions: uct.transpositions,
+        }
+    }
+
+    /// The edge a simulation follows out of a node that `arrived` simulations have come to. Where a move is proved
+    /// there is nothing more to learn, so it is followed only when all are; that a proved draw is there to be had,
+    /// `Worker::finish` sees to.
+    pub fn descend(&self, tree: &Tree, node: NodeId, arrived: u32) -> usize {
+        let side = tree.side(node);
+        let (step, words) = (tree.layout.edge, tree.edge_words(node));
+        let total = arrived.max(1);
+        let log = ln(total);
+        let mut considered = words.len() / step;
+        if self.unprune_first > 0 {
+            considered = considered.min(self.unprune_first + (log * self.unprune_scale) as usize);
+        }
+        let explore = match self.rule {
+            Rule::Uct => self.c * log.sqrt(),
+            Rule::Puct => self.c * (total as f32).sqrt(),
+        };
+        // A mean for the first side times `turn` plus `shift` is the mean for the side to move.
+        let (turn, shift) = if side == Side::First { (1.0, 0.0) } else { (-1.0, 1.0) };
+        let (mut best, mut best_value) = (None, f32::NEG_INFINITY);
+        for (i, edge) in words.chunks_exact(step).enumerate() {
+            if i >= considered && best.is_some() {
+                break;
+            }
+            let link = Tree::link_of(&edge[1]);
+            if link.proof().is_some() {
+                continue;
+            }
+            let (visits, sum) = Stats::parts(edge[0].load(Relaxed));
+            let flying = if self.counting == Counting::Ignore { 0 } else { link.in_flight() };
+            // Plain UCT tries every move once: there is nothing to compare yet.
+            if visits + flying == 0 && self.fpu > 1e6 {
+                return i;
+            }
+            let tried = (visits + flying) as f32;
+            let share = 1.0 / tried;
+            let plain = flying == 0 && !self.transpositions;
+            let mean =
+                if plain { sum * share * turn + shift } else { self.mean(tree, link, side, visits, sum) };
+            let mut value = match self.rule {
+                // First play urgency stands in for mean and exploration of a move never tried.
+                Rule::Uct if tried == 0.0 => self.fpu,
+                Rule::Uct => mean + explore * share.sqrt(),
+                Rule::Puct => {
+                    let mean = if tried == 0.0 { self.guess } else { mean };
+                    mean + explore * known(edge) / (tried + 1.0)
+                }
+            };
+            if self.bias > 0.0 {
+                value += self.bias * known(edge) / (tried + 1.0);
+            }
+            if value > best_value {
+                (best, best_value) = (Some(i), value);
+            }
+        }
+        best.unwrap_or_else(|| best_proved(tree, node))
+    }
+
+    /// The mean of a move for the side to move where it is not simply that of its visits: with simulations in flight,
+    /// and where its position has a node that other moves lead to as well.
+    fn mean(&self, tree: &Tree, link: Link, side: Side, visits: u32, sum: f32) -> f32 {
+        if visits == 0 {
+            return self.guess;
+        }
+        let mut mean = sum / visits as f32;
+        if self.transpositions && link.child() != NodeId::NONE {
+            let shared = tree.node_stats(link.child());
+            mean = if shared.visits > 0 { shared.mean } else { mean };
+        }
+        let mean = side.view(f64::from(mean)) as f32;
+        match self.counting {
+            Counting::VirtualLoss => mean * visits as f32 / (visits + link.in_flight()) as f32,
+            Counting::Unobserved | Counting::Ignore => mean,
+        }
+    }
+}
+
+/// What was known of a move beforehand: the last word of its edge.
+#[inline]
+fn known(edge: &[AtomicU64]) -> f32 {
+    f32::from_bits(edge[edge.len() - 1].load(Relaxed) as u32)
+}
+
+/// The best move of a node whose moves are all proved: it is met by simulations that were under way meanwhile.
+fn best_proved(tree: &Tree, node: NodeId) -> usize {
+    let side = tree.side(node);
+    let worth = |&edge: &usize| tree.link(node, edge).proof().map_or(0.0, |o| o.value_for(side));
+    (0..tree.edges(node)).max_by(|a, b| worth(a).total_cmp(&worth(b))).expect("a node has a move")
+}
+
+/// A move at the root, as the final choice sees it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate {
+    pub edge: usize,
+    pub visits: u32,
+    /// For the side to move.
+    pub mean: f64,
+    /// For the side to move: 1 won, 0 lost, 1/2 drawn, where it is proved.
+    pub proved: Option<f64>,
+}
+
+/// All moves of a node.
+pub(super) fn candidates(tree: &Tree, node: NodeId) -> Vec<Candidate> {
+    let side = tree.side(node);
+    let of = |edge| {
+        let (stats, link) = (tree.stats(node, edge), tree.link(node, edge));
+        Candidate {
+            edge,
+            visits: stats.visits,
+            mean: side.view(f64::from(stats.mean)),
+            proved: link.proof().map(|outcome| outcome.value_for(side)),
+        }
+    };
+    (0..tree.edges(node)).map(of).collect()
+}
+
+/// The moves in the order in which they would be played.
+pub(super) fn rank(how: FinalMove, candidates: &mut [Candidate]) {
+    let total: u32 = candidates.iter().map(|c| c.visits).sum();
+    let log = f64::from(total.max(2)).ln();
+    let merit = |c: &Candidate| match (c.proved, how) {
+        _ if c.visits == 0 && c.proved.is_none() => f64::NEG_INFINITY,
+        (Some(value), _) if value == 0.5 && how == FinalMove::Max => 0.5,
+        (_, FinalMove::Max) => c.mean,
+        (_, FinalMove::Robust | FinalMove::MaxRobust) => f64::from(c.visits),
+        (_, FinalMove::Secure) => c.mean - (log / f64::from(c.visits.max(1))).sqrt(),
+    };
+    // A proved win before everything, a proved loss after everything.
+    let class = |c: &Candidate| match c.proved {
+        Some(1.0) => 2,
+        Some(0.0) => 0,
+        _ => 1,
+    };
+    candidates.sort_by(|a, b| {
+        let by_class = class(b).cmp(&class(a));
+        by_class.then(merit(b).total_cmp(&merit(a))).then(b.mean.total_cmp(&a.mean)).then(a.edge.cmp(&b.edge))
+    });
+}
+
+/// The natural logarithm of a count, to about six digits and the same on every machine, in a few instructions:
+/// the exponent, and the series of the logarithm at the mantissa.
+#[inline]
+fn ln(n: u32) -> f32 {
+    let bits = (n as f32).to_bits();
+    let exponent = ((bits >> 23) as i32 - 127) as f32;
+    let mantissa = f32::from_bits(bits & 0x007f_ffff | 0x3f80_0000);
+    // ln m = 2 atanh((m - s) / (m + s)) + ln s around s = sqrt 2, the middle of [1, 2).
+    let middle = std::f32::consts::SQRT_2;
+    let x = (mantissa - middle) / (mantissa + middle);
+    let square = x * x;
+    let series = x * (2.0 + square * (0.666_666_7 + square * (0.4 + square * 0.285_714_3)));
+    ((exponent + 0.5) * std::f32::consts::LN_2 + series).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_logarithm_is_close() {
+        for n in (1..5000).chain([1 << 20, 123_456_789, 1 << 30]) {
+            let exact = f64::from(n).ln();
+            assert!((f64::from(ln(n)) - exact).abs() < 2e-6 * (1.0 + exact), "ln {n}");
+        }
+    }
+
+    fn candidate(edge: usize, visits: u32, mean: f64, proved: Option<f64>) -> Candidate {
+        Candidate { edge, visits, mean, proved }
+    }
+
+    #[test]
+    fn final_moves_follow_their_names() {
+        let all = [candidate(0, 900, 0.5, None), candidate(1, 90, 0.6, None), candidate(2, 10, 0.7, None)];
+        let best = |how| {
+            let mut moves = all;
+            rank(how, &mut moves);
+            moves[0].edge
+        };
+        assert_eq!(best(FinalMove::Robust), 0);
+        assert_eq!(best(FinalMove::Max), 2);
+        assert_eq!(best(FinalMove::Secure), 0);
+        let mut proved =
+            [candidate(0, 900, 0.9, Some(0.0)), candidate(1, 2, 0.1, None), candidate(2, 1, 0.2, Some(1.0))];
+        rank(FinalMove::Robust, &mut proved);
+        assert_eq!(proved.map(|c| c.edge), [2, 1, 0], "won, unknown, lost");
+    }
+}

@@ -1,0 +1,636 @@
+//! The tree: nodes in one arena of 64-bit words, which several threads read and change without locks, within a bound.
+//!
+//! A node is a header followed by its edges, one a legal move. What is known of a move stands in its edge, so that
+//! choosing one reads a single run of memory, and a move tried once costs nothing but its edge:
+//!
+//! ```text
+//! header   word 0   visits and value of the node (kept with transpositions only)
+//!          word 1   side to move, proof, number of edges; room for the compaction
+//!          word 2   the key (with transpositions only)
+//! edge     word 0   visits (30 bits) and sum of values in sixteenths (34 bits), so that one addition updates both
+//!          word 1   child (32), move number (16), simulations in flight (12), proof (2)
+//!          word 2   knowledge of the move as f32 (where the search uses any)
+//! ```
+//!
+//! Threads take chunks of the arena and fill them on their own. When the arena is full, or the game has moved on,
+//! `keep` slides what is still wanted to the front, in address order, as compacting garbage collectors do; nobody
+//! searches meanwhile. There is no other way for memory to be freed, and none by which it could grow.
+
+use crate::domain::{Outcome, Side};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
+
+/// Words a thread takes at a time. No node is larger: 1,364 edges of three words.
+pub(super) const CHUNK: usize = 4096;
+/// One visit, in the word that counts visits and values.
+pub(super) const VISIT: u64 = 1 << 34;
+/// The value 1 of one simulation.
+pub(super) const FULL: u64 = 16;
+const SUM: u64 = VISIT - 1;
+const IN_FLIGHT: u64 = 1 << 48;
+const IN_FLIGHT_MASK: u64 = 0xfff;
+const PROOF_SHIFT: u32 = 60;
+const NODE_MARK: u64 = 1 << 40;
+const HAS_DRAW: u64 = 1 << 60;
+/// How many places of the table are looked at, as in UCT-Treesplit and the thesis.
+const PROBES: usize = 10;
+
+/// A node: the index of its first word. Zero is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NodeId(pub u32);
+
+impl NodeId {
+    pub const NONE: NodeId = NodeId(0);
+}
+
+/// The statistics of an edge at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stats {
+    pub visits: u32,
+    /// The mean value for the first side; 0 without visits.
+    pub mean: f32,
+}
+
+impl Stats {
+    #[inline]
+    pub fn of(word: u64) -> Stats {
+        let (visits, sum) = Stats::parts(word);
+        Stats { visits, mean: sum / (visits.max(1) as f32) }
+    }
+
+    /// Visits, and the sum of their values for the first side.
+    #[inline]
+    pub fn parts(word: u64) -> (u32, f32) {
+        ((word >> 34) as u32, (word & SUM) as i64 as f32 * (1.0 / FULL as f32))
+    }
+}
+
+/// The rest of an edge at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Link(u64);
+
+impl Link {
+    #[inline]
+    pub fn child(self) -> NodeId {
+        NodeId(self.0 as u32)
+    }
+
+    #[inline]
+    pub fn move_id(self) -> u16 {
+        (self.0 >> 32) as u16
+    }
+
+    #[inline]
+    pub fn in_flight(self) -> u32 {
+        (self.0 >> 48 & IN_FLIGHT_MASK) as u32
+    }
+
+    #[inline]
+    pub fn proof(self) -> Option<Outcome> {
+        outcome_of(self.0 >> PROOF_SHIFT & 3)
+    }
+}
+
+fn code_of(outcome: Outcome) -> u64 {
+    match outcome {
+        Outcome::Win(Side::First) => 1,
+        Outcome::Win(Side::Second) => 2,
+        Outcome::Draw => 3,
+    }
+}
+
+#[inline]
+fn outcome_of(code: u64) -> Option<Outcome> {
+    match code {
+        0 => None,
+        1 => Some(Outcome::Win(Side::First)),
+        2 => Some(Outcome::Win(Side::Second)),
+        _ => Some(Outcome::Draw),
+    }
+}
+
+/// What the words of a node mean.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    /// Words of a header.
+    header: usize,
+    /// Words of an edge.
+    pub edge: usize,
+}
+
+pub(super) struct Tree {
+    words: Box<[AtomicU64]>,
+    pub layout: Layout,
+    /// Key tag and node, open addressing; empty without transpositions.
+    table: Box<[AtomicU64]>,
+    /// The first word that belongs to no chunk yet.
+    top: AtomicU32,
+    /// Below this word nodes lie side by side, from `FIRST` on; above it chunk by chunk.
+    packed: usize,
+    pub root: NodeId,
+    nodes: AtomicU64,
+    /// Nodes ever added, also those given up since.
+    added: AtomicU64,
+    /// One thread searches: additions need not be atomic, which makes them several times cheaper.
+    pub alone: bool,
+}
+
+/// Where the first node may stand: zero means none.
+const FIRST: usize = 8;
+
+/// The rest of the chunk that a thread fills.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Chunk {
+    next: usize,
+    end: usize,
+}
+
+impl Tree {
+    pub fn new(bytes: usize, knowledge: bool, transpositions: bool) -> Tree {
+        let layout =
+            Layout { header: if transpositions { 3 } else { 2 }, edge: if knowledge { 3 } else { 2 } };
+        // A place in the table for every sixteen words of nodes: the smallest nodes are not much smaller.
+        let total = bytes / 8;
+        let places = if transpositions { (total / 17 / 2).next_power_of_two() } else { 0 };
+        let size = (total - places).max(2 * CHUNK) / CHUNK * CHUNK;
+        Tree {
+            words: zeroed(size),
+            layout,
+            table: zeroed(places),
+            top: AtomicU32::new(CHUNK as u32),
+            packed: FIRST,
+            root: NodeId::NONE,
+            nodes: AtomicU64::new(0),
+            added: AtomicU64::new(0),
+            alone: true,
+        }
+    }
+
+    /// The share of the arena in use.
+    pub fn fill(&self) -> f64 {
+        self.top.load(Relaxed) as f64 / self.words.len() as f64
+    }
+
+    pub fn nodes(&self) -> u64 {
+        self.nodes.load(Relaxed)
+    }
+
+    pub fn added(&self) -> u64 {
+        self.added.load(Relaxed)
+    }
+
+    /// Adds a node with these moves (number, knowledge), or `None` when the arena is full.
+    pub fn add(
+        &self,
+        chunk: &mut Chunk,
+        side: Side,
+        key: u64,
+        moves: impl ExactSizeIterator<Item = (u16, f32)>,
+    ) -> Option<NodeId> {
+        let edges = moves.len();
+        let size = self.layout.header + edges * self.layout.edge;
+        assert!(edges > 0 && size <= CHUNK, "a node of {edges} moves");
+        if chunk.end - chunk.next < size {
+            *chunk = self.take_chunk()?;
+        }
+        let node = chunk.next;
+        chunk.next += size;
+        let words = &self.words[node..chunk.next];
+        words[0].store(0, Relaxed);
+        words[1].store((edges as u64) << 44 | u64::from(side == Side::Second) << 41, Relaxed);
+        if self.layout.header == 3 {
+            words[2].store(key, Relaxed);
+        }
+        let (mut at, step) = (self.layout.header, self.layout.edge);
+        for (id, knowledge) in moves {
+            words[at].store(0, Relaxed);
+            words[at + 1].store(u64::from(id) << 32, Relaxed);
+            if step == 3 {
+                words[at + 2].store(u64::from(knowledge.to_bits()), Relaxed);
+            }
+            at += step;
+        }
+        self.nodes.fetch_add(1, Relaxed);
+        self.added.fetch_add(1, Relaxed);
+        Some(NodeId(node as u32))
+    }
+
+    fn take_chunk(&self) -> Option<Chunk> {
+        let limit = self.words.len();
+        let take = |top: u32| (top as usize + CHUNK <= limit).then(|| top + CHUNK as u32);
+        let next = self.top.fetch_update(Relaxed, Relaxed, take).ok()? as usize;
+        Some(Chunk { next, end: next + CHUNK })
+    }
+
+    /// Takes the last node of this thread back, as when another thread was faster.
+    pub fn take_back(&self, chunk: &mut Chunk, node: NodeId) {
+        self.words[node.0 as usize + 1].store(0, Relaxed);
+        chunk.next = node.0 as usize;
+        self.nodes.fetch_sub(1, Relaxed);
+    }
+
+    #[inline]
+    pub fn edges(&self, node: NodeId) -> usize {
+        (self.words[node.0 as usize + 1].load(Relaxed) >> 44) as usize & 0xffff
+    }
+
+    #[inline]
+    pub fn side(&self, node: NodeId) -> Side {
+        if self.words[node.0 as usize + 1].load(Relaxed) >> 41 & 1 == 0 { Side::First } else { Side::Second }
+    }
+
+    /// The words of all edges of a node, `layout.edge` each.
+    #[inline]
+    pub fn edge_words(&self, node: NodeId) -> &[AtomicU64] {
+        let start = node.0 as usize + self.layout.header;
+        &self.words[start..start + self.edges(node) * self.layout.edge]
+    }
+
+    #[inline]
+    fn edge(&self, node: NodeId, edge: usize) -> usize {
+        node.0 as usize + self.layout.header + edge * self.layout.edge
+    }
+
+    #[inline]
+    pub fn stats(&self, node: NodeId, edge: usize) -> Stats {
+        Stats::of(self.words[self.edge(node, edge)].load(Relaxed))
+    }
+
+    /// The simulations that have gone out of a node, and those on their way.
+    pub fn arrived(&self, node: NodeId) -> u32 {
+        let edges = self.edge_words(node).chunks_exact(self.layout.edge);
+        edges.map(|e| (e[0].load(Relaxed) >> 34) as u32 + Tree::link_of(&e[1]).in_flight()).sum()
+    }
+
+    /// The statistics of a node itself; only with transpositions.
+    #[inline]
+    pub fn node_stats(&self, node: NodeId) -> Stats {
+        Stats::of(self.words[node.0 as usize].load(Relaxed))
+    }
+
+    #[inline]
+    pub fn link(&self, node: NodeId, edge: usize) -> Link {
+        Link(self.words[self.edge(node, edge) + 1].load(Acquire))
+    }
+
+    /// The word of an edge as `edge_words` has it, as a link.
+    #[inline]
+    pub fn link_of(word: &AtomicU64) -> Link {
+        Link(word.load(Relaxed))
+    }
+
+    #[inline]
+    fn add_to(&self, at: usize, amount: u64) {
+        let word = &self.words[at];
+        if self.alone {
+            word.store(word.load(Relaxed).wrapping_add(amount), Relaxed);
+        } else {
+            word.fetch_add(amount, Relaxed);
+        }
+    }
+
+    /// A simulation went along this edge and came back with a value, in sixteenths, for the first side.
+    #[inline]
+    pub fn record(&self, node: NodeId, edge: usize, value: u64, flown: bool) {
+        let at = self.edge(node, edge);
+        self.add_to(at, VISIT | value);
+        if flown {
+            self.add_to(at + 1, IN_FLIGHT.wrapping_neg());
+        }
+        if self.layout.header == 3 {
+            self.add_to(node.0 as usize, VISIT | value);
+        }
+    }
+
+    /// A simulation sets out along this edge.
+    #[inline]
+    pub fn set_out(&self, node: NodeId, edge: usize) {
+        self.add_to(self.edge(node, edge) + 1, IN_FLIGHT);
+    }
+
+    /// Gives an edge its child, unless it has one by now; says which it has.
+    pub fn connect(&self, node: NodeId, edge: usize, child: NodeId) -> NodeId {
+        let word = &self.words[self.edge(node, edge) + 1];
+        let set = |old: u64| (old as u32 == 0).then_some(old | u64::from(child.0));
+        match word.fetch_update(AcqRel, Acquire, set) {
+            Ok(_) => child,
+            Err(old) => Link(old).child(),
+        }
+    }
+
+    /// Writes down the outcome of a move under perfect play. Proofs are never taken back.
+    pub fn prove(&self, node: NodeId, edge: usize, outcome: Outcome) {
+        self.words[self.edge(node, edge) + 1].fetch_or(code_of(outcome) << PROOF_SHIFT, Relaxed);
+    }
+
+    /// Writes down the outcome of a node.
+    pub fn prove_node(&self, node: NodeId, outcome: Outcome) {
+        self.words[node.0 as usize + 1].fetch_or(code_of(outcome) << 42, Relaxed);
+    }
+
+    /// A move of this node is a proved draw.
+    pub fn note_draw(&self, node: NodeId) {
+        self.words[node.0 as usize + 1].fetch_or(HAS_DRAW, Relaxed);
+    }
+
+    #[inline]
+    pub fn has_draw(&self, node: NodeId) -> bool {
+        self.words[node.0 as usize + 1].load(Relaxed) & HAS_DRAW != 0
+    }
+
+    #[inline]
+    pub fn node_proof(&self, node: NodeId) -> Option<Outcome> {
+        outcome_of(self.words[node.0 as usize + 1].load(Relaxed) >> 42 & 3)
+    }
+
+    /// The node of a position, if the table has it.
+    pub fn find(&self, key: u64) -> Option<NodeId> {
+        let mask = self.table.len() - 1;
+        (0..PROBES.min(self.table.len())).find_map(|i| {
+            let entry = self.table[(key as usize + i) & mask].load(Acquire);
+            let node = entry as u32;
+            let hit = node != 0 && entry >> 32 == key >> 32 && self.key(NodeId(node)) == key;
+            hit.then_some(NodeId(node))
+        })
+    }
+
+    /// Puts a node into the table where one of the places is free; without one it stays a node of its parent alone.
+    pub fn enter(&self, key: u64, node: NodeId) {
+        let mask = self.table.len() - 1;
+        let entry = key >> 32 << 32 | u64::from(node.0);
+        for i in 0..PROBES.min(self.table.len()) {
+            let place = &self.table[(key as usize + i) & mask];
+            if place.compare_exchange(0, entry, AcqRel, Relaxed).is_ok() {
+                return;
+            }
+        }
+    }
+
+    fn key(&self, node: NodeId) -> u64 {
+        self.words[node.0 as usize + 2].load(Relaxed)
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        let top = *self.top.get_mut() as usize;
+        self.words[..top].iter_mut().for_each(|word| *word.get_mut() = 0);
+        self.table.iter_mut().for_each(|word| *word.get_mut() = 0);
+        *self.top.get_mut() = CHUNK as u32;
+        *self.nodes.get_mut() = 0;
+        self.packed = FIRST;
+        self.root = NodeId::NONE;
+    }
+
+    /// Makes room by giving up the children of rarely tried moves, as many as it takes to free half of the arena.
+    /// Their statistics stay in their edges. Returns the visits a move needed to keep its child.
+    pub fn recycle(&mut self) -> u32 {
+        // `words_by[v]`: the words of nodes whose most visited edge in has v visits, all of `v` and above in the last.
+        const LAST: usize = 1 << 16;
+        let mut words_by = vec![0usize; LAST + 1];
+        let mut stack = vec![self.root];
+        while let Some(node) = stack.pop() {
+            for edge in 0..self.edges(node) {
+                let child = self.link(node, edge).child();
+                if child != NodeId::NONE && !self.mark(child) {
+                    let visits = (self.stats(node, edge).visits as usize).min(LAST);
+                    words_by[visits] += self.size(child);
+                    stack.push(child);
+                }
+            }
+        }
+        self.unmark();
+        let mut kept = 0;
+        let mut least = LAST;
+        while least > 2 && kept + words_by[least] <= self.words.len() / 2 {
+            kept += words_by[least];
+            least -= 1;
+        }
+        self.keep(self.root, least as u32 + 1);
+        least as u32 + 1
+    }
+
+    /// Keeps `root` and what hangs below it by edges with at least `visits_min` visits; frees the rest.
+    pub fn keep(&mut self, root: NodeId, visits_min: u32) {
+        let mut stack = vec![root];
+        self.mark(root);
+        while let Some(node) = stack.pop() {
+            for edge in 0..self.edges(node) {
+                let child = self.link(node, edge).child();
+                if child == NodeId::NONE {
+                    continue;
+                }
+                if self.stats(node, edge).visits < visits_min {
+                    let at = self.edge(node, edge) + 1;
+                    let word = self.words[at].get_mut();
+                    *word = *word >> 32 << 32;
+                } else if !self.mark(child) {
+                    stack.push(child);
+                }
+            }
+        }
+        self.slide(root);
+    }
+
+    /// Moves the marked nodes to the front, in the order of their addresses, so that none is overwritten before it
+    /// has moved; their new addresses are first noted in their headers and put into the edges.
+    fn slide(&mut self, root: NodeId) {
+        let starts = self.marked();
+        let mut to = FIRST;
+        for &node in &starts {
+            let word = self.words[node.0 as usize + 1].get_mut();
+            *word = *word >> 32 << 32 | to as u64;
+            to += self.size(node);
+        }
+        for &node in &starts {
+            for edge in 0..self.edges(node) {
+                let child = self.link(node, edge).child();
+                if child != NodeId::NONE {
+                    let new = *self.words[child.0 as usize + 1].get_mut() as u32;
+                    let at = self.edge(node, edge) + 1;
+                    let word = self.words[at].get_mut();
+                    *word = *word >> 32 << 32 | u64::from(new);
+                }
+            }
+        }
+        let new_root = *self.words[root.0 as usize + 1].get_mut() as u32;
+        self.table.iter_mut().for_each(|word| *word.get_mut() = 0);
+        let old_top = *self.top.get_mut() as usize;
+        for &node in &starts {
+            let (from, size) = (node.0 as usize, self.size(node));
+            let header = self.words[from + 1].get_mut();
+            let to = *header as u32 as usize;
+            *header = (*header & !NODE_MARK) >> 32 << 32;
+            for i in 0..size {
+                let word = *self.words[from + i].get_mut();
+                *self.words[to + i].get_mut() = word;
+            }
+            if self.layout.header == 3 {
+                self.enter(self.key(NodeId(to as u32)), NodeId(to as u32));
+            }
+        }
+        self.packed = to;
+        // At least a chunk: the first one holds what no node may stand on.
+        let top = to.div_ceil(CHUNK).max(1) * CHUNK;
+        self.words[to..old_top.max(top)].iter_mut().for_each(|word| *word.get_mut() = 0);
+        *self.top.get_mut() = top as u32;
+        *self.nodes.get_mut() = starts.len() as u64;
+        self.root = NodeId(new_root);
+    }
+
+    /// The marked nodes in the order of their addresses.
+    fn marked(&mut self) -> Vec<NodeId> {
+        let mut nodes = Vec::new();
+        self.walk(|tree, node| {
+            if *tree.words[node + 1].get_mut() & NODE_MARK != 0 {
+                nodes.push(NodeId(node as u32));
+            }
+        });
+        nodes
+    }
+
+    fn unmark(&mut self) {
+        self.walk(|tree, node| *tree.words[node + 1].get_mut() &= !NODE_MARK);
+    }
+
+    /// Visits every node ever added, in the order of their addresses.
+    fn walk(&mut self, mut visit: impl FnMut(&mut Tree, usize)) {
+        let mut at = FIRST;
+        while at < self.packed {
+            visit(self, at);
+            at += self.size(NodeId(at as u32));
+        }
+        let top = *self.top.get_mut() as usize;
+        let mut chunk = self.packed.div_ceil(CHUNK).max(1) * CHUNK;
+        while chunk < top {
+            at = chunk;
+            chunk += CHUNK;
+            // A chunk is filled from its start; where the next node would be, there are zeros.
+            while at + 1 < chunk && *self.words[at + 1].get_mut() != 0 {
+                visit(self, at);
+                at += self.size(NodeId(at as u32));
+            }
+        }
+    }
+
+    fn size(&self, node: NodeId) -> usize {
+        self.layout.header + self.edges(node) * self.layout.edge
+    }
+
+    /// Marks a node; whether it was marked before.
+    fn mark(&mut self, node: NodeId) -> bool {
+        let word = self.words[node.0 as usize + 1].get_mut();
+        let was = *word & NODE_MARK != 0;
+        *word |= NODE_MARK;
+        was
+    }
+}
+
+/// Words that cost no memory until they are written: a calloc of plain integers.
+fn zeroed(size: usize) -> Box<[AtomicU64]> {
+    let plain = Box::into_raw(vec![0u64; size].into_boxed_slice());
+    // Sound: AtomicU64 has the size, the alignment (on the 64-bit targets this is built for, checked below) and the
+    // bit validity of u64, and nobody else knows the allocation.
+    const { assert!(align_of::<AtomicU64>() == align_of::<u64>()) };
+    unsafe { Box::from_raw(plain as *mut [AtomicU64]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moves(n: u16) -> impl ExactSizeIterator<Item = (u16, f32)> {
+        (0..n).map(|i| (i, f32::from(i)))
+    }
+
+    /// A tree of `levels` levels of three moves each, edge i of every node with `10 - 3 i` visits.
+    fn grow(tree: &mut Tree, chunk: &mut Chunk, levels: u32) -> NodeId {
+        let node = tree.add(chunk, Side::First, u64::from(levels), moves(3)).expect("room");
+        if levels > 1 {
+            for edge in 0..3 {
+                let child = grow(tree, chunk, levels - 1);
+                assert_eq!(tree.connect(node, edge, child), child);
+                for _ in 0..10 - 3 * edge {
+                    tree.record(node, edge, FULL / 2, false);
+                }
+            }
+        }
+        node
+    }
+
+    fn count(tree: &Tree, node: NodeId) -> u64 {
+        let children = (0..tree.edges(node)).map(|edge| tree.link(node, edge).child());
+        1 + children.filter(|&c| c != NodeId::NONE).map(|c| count(tree, c)).sum::<u64>()
+    }
+
+    #[test]
+    fn an_edge_counts_proves_and_links() {
+        let tree = Tree::new(1 << 20, true, false);
+        let mut chunk = Chunk::default();
+        let node = tree.add(&mut chunk, Side::Second, 0, moves(5)).unwrap();
+        assert_eq!((tree.edges(node), tree.side(node)), (5, Side::Second));
+        tree.set_out(node, 3);
+        tree.set_out(node, 3);
+        tree.record(node, 3, FULL, true);
+        tree.record(node, 3, FULL / 2, false);
+        tree.prove(node, 3, Outcome::Draw);
+        let (stats, link) = (tree.stats(node, 3), tree.link(node, 3));
+        assert_eq!((stats.visits, stats.mean), (2, 0.75));
+        assert_eq!((link.in_flight(), link.proof(), link.move_id()), (1, Some(Outcome::Draw), 3));
+        let other = tree.add(&mut chunk, Side::First, 0, moves(1)).unwrap();
+        assert_eq!(tree.connect(node, 3, other), other);
+        assert_eq!(tree.connect(node, 3, node), other, "the first child stays");
+        tree.prove_node(other, Outcome::Win(Side::Second));
+        assert_eq!(tree.node_proof(other), Some(Outcome::Win(Side::Second)));
+        assert_eq!(tree.edges(other), 1);
+    }
+
+    #[test]
+    fn keeping_a_subtree_moves_it_whole() {
+        for transpositions in [false, true] {
+            let mut tree = Tree::new(1 << 22, true, transpositions);
+            let mut chunk = Chunk::default();
+            tree.root = grow(&mut tree, &mut chunk, 8);
+            assert_eq!(tree.nodes(), (3u64.pow(8) - 1) / 2);
+            let child = tree.link(tree.root, 1).child();
+            tree.keep(child, 0);
+            assert_eq!((tree.nodes(), count(&tree, tree.root)), (1093, 1093));
+            let stats = tree.stats(tree.root, 1);
+            assert_eq!((stats.visits, stats.mean), (7, 0.5));
+            if transpositions {
+                assert!(tree.find(7).is_some(), "the table knows the new addresses");
+            }
+            // And once more, from the packed part and from new chunks.
+            let mut chunk = Chunk::default();
+            let extra = tree.add(&mut chunk, Side::Second, 99, moves(2)).unwrap();
+            let mut leaf = tree.root;
+            while tree.link(leaf, 2).child() != NodeId::NONE {
+                leaf = tree.link(leaf, 2).child();
+            }
+            tree.connect(leaf, 2, extra);
+            let child = tree.link(tree.root, 2).child();
+            tree.keep(child, 0);
+            assert_eq!((tree.nodes(), count(&tree, tree.root)), (365, 365));
+        }
+    }
+
+    #[test]
+    fn recycling_frees_half_and_keeps_what_was_visited() {
+        let mut tree = Tree::new(4 * CHUNK * 8, false, false);
+        let mut chunk = Chunk::default();
+        tree.root = tree.add(&mut chunk, Side::First, 0, moves(500)).unwrap();
+        let mut edge = 0;
+        // Later edges are visited more often.
+        while let Some(child) = tree.add(&mut chunk, Side::Second, 0, moves(40)) {
+            tree.connect(tree.root, edge, child);
+            (0..=edge).for_each(|_| tree.record(tree.root, edge, 0, false));
+            edge += 1;
+        }
+        assert!(edge > 50, "{edge} nodes fit");
+        let least = tree.recycle();
+        let kept = |e: usize| tree.link(tree.root, e).child() != NodeId::NONE;
+        assert!(kept(edge - 1) && !kept(0), "the least visited go");
+        assert!((0..edge).all(|e| kept(e) == (e as u32 + 1 >= least)));
+        assert_eq!(tree.stats(tree.root, 0).visits, 1, "their statistics stay");
+        assert!(tree.fill() <= 0.75 && tree.nodes() as usize >= edge / 4);
+        assert!(tree.add(&mut Chunk::default(), Side::First, 0, moves(20)).is_some());
+    }
+}
