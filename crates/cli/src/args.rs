@@ -42,6 +42,12 @@ pub enum Command {
     /// Measure
     #[command(subcommand)]
     Bench(Bench),
+    /// Play a game against the engine, or watch it
+    Play(Play),
+    /// Show the best moves of a position and what is expected to follow them
+    Analyse(Analyse),
+    /// Be an engine for other programs: the text protocol on stdin and stdout
+    Engine(Engine),
 }
 
 /// `sortie list`.
@@ -331,6 +337,128 @@ pub struct BenchPlayouts {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// `sortie play`.
+#[derive(Debug, Args)]
+#[command(after_help = format!("\
+Examples:
+  sortie play nim/21
+  sortie play nim/21 --side second --time 5s --save game.record
+  sortie play nim/21 --side none --playouts 1000     the engine against itself
+
+A move is typed as its word or as its number in the list; `help` says what else can be typed.
+GAME is domain/name (see `sortie list`), or the domain alone.
+Ctrl-C, quit or the end of the input end the session; the moves are printed, and saved with --save.
+
+{}", crate::players::help()))]
+#[command(allow_negative_numbers = true)]
+pub struct Play {
+    /// The game
+    pub game: String,
+    /// Who plays the other side
+    #[arg(long, value_name = "SPEC", default_value = "default")]
+    pub player: String,
+    /// The side you play: first, second, both or none
+    #[arg(long, value_name = "SIDE", default_value = "first")]
+    pub side: Seats,
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    /// Begin at this position instead of the game's own start
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub position: Option<String>,
+    /// Write the game here when it ends
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Seed of all random numbers; drawn if not given
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+}
+
+/// Which sides the person at the terminal plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Seats {
+    /// The side that begins.
+    First,
+    /// The other one.
+    Second,
+    /// Both: the engine only gives hints.
+    Both,
+    /// None: the engine plays itself.
+    None,
+}
+
+/// How much thought a move may cost.
+#[derive(Debug, Clone, Args)]
+pub struct BudgetArgs {
+    /// Think for so long: 500ms, 2s, 1m
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true)]
+    pub time: Option<f64>,
+    /// Think for so many simulations
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=i64::MAX as u64))]
+    pub playouts: Option<u64>,
+}
+
+impl BudgetArgs {
+    /// The budget; so many seconds if nothing was said.
+    pub fn budget(&self, seconds: f64) -> sortie_core::Budget {
+        let seconds = self.time.or(self.playouts.is_none().then_some(seconds));
+        sortie_core::Budget { playouts: self.playouts, seconds, ..sortie_core::Budget::default() }
+    }
+}
+
+/// `sortie analyse`.
+#[derive(Debug, Args)]
+#[command(after_help = format!("\
+Examples:
+  sortie analyse nim/21
+  sortie analyse nim/21 --moves \"1 3\" --time 1m --lines 3
+  sortie analyse nim/21 --position \"7 second\" --playouts 100000 --json
+
+The lines are shown live while the search goes on; Ctrl-C stops it with what it has found.
+
+{}", crate::players::help()))]
+#[command(allow_negative_numbers = true)]
+pub struct Analyse {
+    /// The game: domain/name, or the domain alone
+    pub game: String,
+    /// The position to look at, instead of the game's own start
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub position: Option<String>,
+    /// The moves to play from there first
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub moves: Option<String>,
+    /// Who looks at it
+    #[arg(long, value_name = "SPEC", default_value = "default")]
+    pub player: String,
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    /// Moves to show
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub lines: u32,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    pub seed: u64,
+    /// Print one JSON object at the end, and nothing before
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sortie engine`.
+#[derive(Debug, Args)]
+#[command(after_help = format!("\
+Example:
+  printf 'position startpos moves 1\\ngo nodes 1000\\nwait\\n' | sortie engine nim/21
+
+The protocol is that of UCI with words of the game for moves; docs/protocol.md has all of it.
+
+{}", crate::players::help()))]
+pub struct Engine {
+    /// The game: domain/name, or the domain alone
+    pub game: String,
+    /// Who thinks
+    #[arg(long, value_name = "SPEC", default_value = "default")]
+    pub player: String,
 }
 
 fn speed(text: &str) -> Result<f64, String> {

@@ -6,10 +6,12 @@ mod checkpoint;
 mod clock;
 mod commands;
 mod duration;
+mod engine;
 mod folder;
 mod font;
 mod mailbox;
 mod output;
+mod players;
 mod processor;
 mod progress;
 mod raster;
@@ -18,6 +20,8 @@ mod searches;
 mod session;
 mod source;
 mod study;
+mod thought;
+mod words;
 
 use args::{Bench, Cli, Command};
 use clap::Parser;
@@ -56,6 +60,9 @@ fn run() -> ExitCode {
         Command::Show(args) => commands::show::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Bench(Bench::Playouts(args)) => commands::bench::playouts(&args),
+        Command::Play(args) => commands::play::run(&args),
+        Command::Analyse(args) => commands::analyse::run(&args),
+        Command::Engine(args) => commands::engine::run(&args),
     };
     match verdict {
         Ok(Verdict::Done) => ExitCode::SUCCESS,

@@ -3,8 +3,8 @@
 
 use crate::folder;
 use anyhow::{Context, Result, anyhow, bail};
-use sortie_core::{AnyProblem, Position, Record, ReplayError};
-use sortie_domains::Opened;
+use sortie_core::{AnyGame, AnyProblem, Position, Record, ReplayError};
+use sortie_domains::{DOMAINS, Opened};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::Read;
@@ -15,6 +15,13 @@ const INSTANCE_BYTES_MAX: u64 = 16 << 20;
 /// No record is larger than this.
 const RECORD_BYTES_MAX: u64 = 64 << 20;
 
+/// The header line of a record that says where its game begins.
+pub const POSITION: &str = "position";
+/// The header line of a record that says how its game ended.
+pub const RESULT: &str = "result";
+/// Its value for a game that goes on: the record of such a game need not lead to an end.
+pub const UNFINISHED: &str = "unfinished";
+
 /// An opened instance.
 pub struct Instance {
     /// As it was named: `domain/name`.
@@ -22,6 +29,8 @@ pub struct Instance {
     /// The text of the file, if the instance is one.
     pub text: Option<String>,
     opened: Opened,
+    /// Where a game begins, if not at its own start.
+    start: Option<String>,
 }
 
 impl Instance {
@@ -46,7 +55,7 @@ impl Instance {
             Ok(read)
         };
         let opened = sortie_domains::open(name, &keep)?;
-        Ok(Instance { name: name.to_string(), text: text.into_inner(), opened })
+        Ok(Instance { name: name.to_string(), text: text.into_inner(), opened, start: None })
     }
 
     /// The word before the slash.
@@ -65,10 +74,43 @@ impl Instance {
         }
     }
 
+    /// Opens a game: `domain/name`, or `domain` alone for the first of its examples.
+    pub fn open_game(name: &str) -> Result<Instance> {
+        let bare = DOMAINS.iter().find(|entry| entry.name == name).and_then(|entry| entry.examples.first());
+        let instance = Self::open(bare.unwrap_or(&name))?;
+        instance.game()?;
+        Ok(instance)
+    }
+
+    /// The game; a problem is refused.
+    pub fn game(&self) -> Result<&dyn AnyGame> {
+        match &self.opened {
+            Opened::Game(game) => Ok(&**game),
+            Opened::Problem(_) => bail!(
+                "{} is a problem for one: this needs a game for two, such as nim/21 (`sortie list` shows all)",
+                self.name
+            ),
+        }
+    }
+
+    /// Begins where the game of a record began.
+    pub fn begin_as(mut self, record: &Record) -> Result<Instance> {
+        if let (Opened::Game(game), Some(text)) = (&self.opened, record.field(POSITION)) {
+            game.board(Some(text))?;
+            self.start = Some(text.to_string());
+        }
+        Ok(self)
+    }
+
     /// The position after some moves.
     pub fn position(&self, words: &[String]) -> Result<Position, ReplayError> {
         match &self.opened {
             Opened::Problem(problem) => problem.position(words),
+            Opened::Game(game) if self.start.is_some() => {
+                let mut board = game.board(self.start.as_deref()).expect("it was read before");
+                words.iter().try_for_each(|word| board.play(word))?;
+                Ok(board.view())
+            }
             Opened::Game(game) => game.position(words),
         }
     }
@@ -77,8 +119,8 @@ impl Instance {
     pub fn verify(&self, words: &[String]) -> Result<Position, ReplayError> {
         match &self.opened {
             Opened::Problem(problem) => problem.verify(words),
-            Opened::Game(game) => {
-                let position = game.position(words)?;
+            Opened::Game(_) => {
+                let position = self.position(words)?;
                 match position.legal.first() {
                     None => Ok(position),
                     Some(example) => Err(ReplayError::Unfinished {
@@ -130,6 +172,7 @@ impl Source {
     /// Opens the instance the record names.
     pub fn instance(&self) -> Result<Instance> {
         Instance::open_copy(&self.record.instance, self.copy.clone())
+            .and_then(|instance| instance.begin_as(&self.record))
             .with_context(|| format!("{}: cannot open its instance", self.path.display()))
     }
 }

@@ -33,6 +33,8 @@ pub trait AnyGame: Send + Sync {
     fn player(&self, spec: &Uct, seed: u64) -> Result<Box<dyn AnyPlayer>, SpecError>;
     /// The number of ways to play `depth` moves from the start.
     fn perft(&self, depth: u32) -> u64;
+    /// The same game in a box of its own, for whoever outlives this one.
+    fn share(&self) -> Box<dyn AnyGame>;
 }
 
 /// A position as plain data.
@@ -104,5 +106,9 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn perft(&self, depth: u32) -> u64 {
         perft(&*self.0, &self.0.initial(), depth)
+    }
+
+    fn share(&self) -> Box<dyn AnyGame> {
+        Box::new(Boxed(self.0.clone()))
     }
 }

@@ -28,5 +28,5 @@ pub use hex::Hex;
 pub use instance::{Entry, OpenError, Opened, Options, Request};
 pub use loa::{Loa, Repetition, Rules};
 pub use pgame::PGame;
-pub use registry::{DOMAINS, open};
+pub use registry::{DOMAINS, nearest, open};
 pub use tictactoe::TicTacToe;

@@ -24,17 +24,18 @@ pub static DOMAINS: &[&Entry] = &[
 /// Opens `domain/name[:options]`. `read` reads a whole text file and is only called for names that are not built in.
 pub fn open(instance: &str, read: &dyn Fn(&str) -> Result<String, String>) -> Result<Opened, OpenError> {
     let (domain, rest) = instance.split_once('/').ok_or_else(|| OpenError::NoSlash(instance.to_string()))?;
-    let entry = DOMAINS
-        .iter()
-        .find(|entry| entry.name == domain)
-        .ok_or_else(|| OpenError::UnknownDomain { name: domain.to_string(), nearest: nearest(domain) })?;
+    let entry =
+        DOMAINS.iter().find(|entry| entry.name == domain).ok_or_else(|| OpenError::UnknownDomain {
+            name: domain.to_string(),
+            nearest: nearest(domain, DOMAINS.iter().map(|e| e.name)),
+        })?;
     let (name, options) = split_options(rest);
     (entry.open)(&Request { name, options, read })
 }
 
 /// The name closest to what was typed, if it is close enough to be a slip.
-fn nearest(typed: &str) -> Option<&'static str> {
-    let best = DOMAINS.iter().map(|e| (edits(typed, e.name), e.name)).min()?;
+pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let best = names.map(|name| (edits(typed, name), name)).min()?;
     (best.0 <= 1 + best.1.len() / 3).then_some(best.1)
 }
 

@@ -1,7 +1,10 @@
 //! One file a command.
 
+pub mod analyse;
 pub mod bench;
+pub mod engine;
 pub mod list;
+pub mod play;
 pub mod replay;
 pub mod reproduce;
 pub mod resume;

@@ -73,6 +73,6 @@ fn limits(args: &LimitArgs, search: &Search, level_chosen: bool) -> Result<Limit
 }
 
 /// A random seed. The keys of a `RandomState` come from the operating system.
-fn draw_seed() -> u64 {
+pub fn draw_seed() -> u64 {
     RandomState::new().hash_one(std::process::id()) % DRAWN_SEED_MAX
 }

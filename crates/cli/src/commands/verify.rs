@@ -3,7 +3,7 @@
 use crate::Verdict;
 use crate::args::Verify;
 use crate::output::{self, number, score};
-use crate::source::{Instance, Source};
+use crate::source::{Instance, RESULT, Source, UNFINISHED};
 use anyhow::Result;
 use serde_json::{Value, json};
 use sortie_core::Position;
@@ -55,11 +55,16 @@ pub fn run(args: &Verify) -> Result<Verdict> {
 fn check(path: &Path, instance: Option<&str>) -> Result<Checked> {
     let source = Source::read(path)?;
     let instance = match instance {
-        Some(name) => Instance::open(name)?,
+        Some(name) => Instance::open(name)?.begin_as(&source.record)?,
         None => source.instance()?,
     };
     let record = &source.record;
-    let outcome = match instance.verify(&record.moves) {
+    let unfinished = instance.game().is_ok() && record.field(RESULT) == Some(UNFINISHED);
+    let replayed = if unfinished { instance.position(&record.moves) } else { instance.verify(&record.moves) };
+    let outcome = match replayed {
+        Ok(position) if unfinished && position.legal.is_empty() => {
+            Err("the record says that the game goes on, and it has ended".into())
+        }
         Err(error) => Err(error.to_string()),
         Ok(position) if agree(position.score, record.score) => Ok(position),
         Ok(position) => {

@@ -203,7 +203,7 @@ fn a_signal_ends_the_run_with_its_best_and_it_can_go_on() {
 }
 
 #[cfg(unix)]
-fn interrupt(child: Child, signal: &str) -> Ran {
+pub fn interrupt(child: Child, signal: &str) -> Ran {
     let sent = std::process::Command::new("kill")
         .args([signal, &child.id().to_string()])
         .stdout(Stdio::null())

@@ -1,6 +1,7 @@
 //! The command, tested as a program: the real binary in a folder of its own.
 
 mod bad_input;
+mod engines;
 mod interrupt;
 mod look;
 mod reproduce;

@@ -1,0 +1,315 @@
+//! An engine that speaks the Universal Chess Interface, as a player of any game. Of the protocol this needs `uci`,
+//! `isready`, `setoption`, `ucinewgame`, `position`, `go nodes`, `go movetime`, `go infinite`, `stop`, `bestmove` and
+//! what `info` says of score, nodes, depth and pv. Moves are sent without separators and understood with or without.
+
+use super::child::Child;
+use super::{Deadline, Program, count, seconds};
+use crate::words;
+use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Fault, Line, PlayError, Side, Thought};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a wait for a line lasts before `stop` is looked at again.
+const SLICE: Duration = Duration::from_millis(10);
+/// How often it is told how the search is going.
+const TELL: Duration = Duration::from_millis(250);
+/// Lines (multipv) that are kept.
+const LINES_MAX: usize = 256;
+
+/// The player.
+pub struct Uci {
+    program: Program,
+    game: Box<dyn AnyGame>,
+    /// The position that was set.
+    board: Box<dyn AnyBoard>,
+    start: Option<String>,
+    child: Option<Child>,
+    /// The engine has been greeted, and told that a game begins.
+    greeted: bool,
+    new_game: bool,
+}
+
+impl Uci {
+    /// Starts the program, so that one that is not there is refused at once. It is greeted before its first move.
+    pub fn new(program: Program, game: &dyn AnyGame) -> Result<Uci, String> {
+        let child = Some(Child::start(&program.command)?);
+        let board = game.board(None).map_err(|error| error.to_string())?;
+        let game = game.share();
+        Ok(Uci { program, game, board, start: None, child, greeted: false, new_game: true })
+    }
+
+    /// The engine, started again if it failed before, greeted and ready.
+    fn ready(&mut self) -> Result<&mut Child, Fault> {
+        if self.child.is_none() {
+            self.child = Some(Child::start(&self.program.command).map_err(Fault::Crashed)?);
+            (self.greeted, self.new_game) = (false, true);
+        }
+        let child = self.child.as_mut().expect("just started");
+        child.begin();
+        if !self.greeted {
+            child.say("uci")?;
+            wait_for(child, "uciok", self.program.grace())?;
+            for (name, value) in &self.program.options {
+                child.say(&format!("setoption name {name} value {value}"))?;
+            }
+            self.greeted = true;
+        }
+        if self.new_game {
+            child.say("ucinewgame")?;
+            self.new_game = false;
+        }
+        child.say("isready")?;
+        wait_for(child, "readyok", self.program.grace())?;
+        Ok(child)
+    }
+
+    fn ask(
+        &mut self,
+        budget: &Budget,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&Thought),
+    ) -> Result<Thought, Fault> {
+        let mut position = match &self.start {
+            Some(text) => format!("position fen {text}"),
+            None => "position startpos".to_string(),
+        };
+        for (i, word) in self.board.words().iter().enumerate() {
+            position += if i == 0 { " moves " } else { " " };
+            position += &words::short(word);
+        }
+        let mut go = "go".to_string();
+        if let Some(count) = count(budget) {
+            go += &format!(" nodes {count}");
+        }
+        if let Some(seconds) = seconds(budget) {
+            go += &format!(" movetime {}", ((seconds * 1000.0) as u64).max(1));
+        }
+        if go == "go" {
+            go += " infinite";
+        }
+        let grace = self.program.grace();
+        let mut deadline = self.program.deadline(budget);
+        let child = self.ready()?;
+        child.say(&position)?;
+        child.say(&go)?;
+        let begun = Instant::now();
+        deadline.start = begun;
+        let (mut said, mut told, mut stopped) = (Said::default(), begun, false);
+        let answer = loop {
+            if stop.load(Ordering::Relaxed) && !stopped {
+                self.child.as_mut().expect("ready").say("stop")?;
+                deadline = Deadline { start: Instant::now(), ..grace };
+                stopped = true;
+            }
+            match self.child.as_mut().expect("ready").hear(SLICE)? {
+                Some(line) => match line.split_once(char::is_whitespace) {
+                    Some(("info", rest)) => said.note(rest),
+                    Some(("bestmove", rest)) => {
+                        break rest.split_whitespace().next().unwrap_or("").to_string();
+                    }
+                    _ if line.trim() == "bestmove" => break String::new(),
+                    _ => {}
+                },
+                None if deadline.is_over() => return Err(Fault::Hung(deadline.seconds())),
+                None => {}
+            }
+            // Also while it talks without an end.
+            if deadline.is_over() {
+                return Err(Fault::Hung(deadline.seconds()));
+            }
+            if told.elapsed() >= TELL {
+                told = Instant::now();
+                tell(&said.thought(&mut *self.board, begun));
+            }
+        };
+        let legal = self.board.legal();
+        let mut thought = said.thought(&mut *self.board, begun);
+        match words::find(&answer, &legal) {
+            Some(word) => thought.best = Some(word.to_string()),
+            None if legal.is_empty() => thought.best = None,
+            None => return Err(Fault::Nonsense(answer.chars().take(80).collect())),
+        }
+        Ok(thought)
+    }
+}
+
+impl AnyPlayer for Uci {
+    fn set(&mut self, start: Option<&str>, words: &[String]) -> Result<(), PlayError> {
+        let mut board = self.game.board(start)?;
+        for word in words {
+            board.play(word)?;
+        }
+        self.board = board;
+        self.start = start.map(str::to_string);
+        Ok(())
+    }
+
+    fn think(
+        &mut self,
+        budget: &Budget,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&Thought),
+    ) -> Result<Thought, Fault> {
+        // Whatever it still has to say belongs to a move that is over, so it does not live to say it.
+        self.ask(budget, stop, tell).inspect_err(|_| self.child = None)
+    }
+
+    fn reset(&mut self, _seed: u64) {
+        self.new_game = true;
+    }
+}
+
+impl Drop for Uci {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            child.leave();
+        }
+    }
+}
+
+/// Reads up to a line that begins with this word.
+fn wait_for(child: &mut Child, word: &str, deadline: Deadline) -> Result<(), Fault> {
+    let deadline = Deadline { start: Instant::now(), ..deadline };
+    while !deadline.is_over() {
+        if let Some(line) = child.hear(SLICE)?
+            && line.split_whitespace().next() == Some(word)
+        {
+            return Ok(());
+        }
+    }
+    Err(Fault::Hung(deadline.seconds()))
+}
+
+/// What the engine has said of its search so far.
+#[derive(Debug, Default)]
+struct Said {
+    /// By multipv: value for the side to move, visits, the line.
+    lines: BTreeMap<usize, (f64, u64, Vec<String>)>,
+    nodes: u64,
+    depth: u32,
+    fill: f64,
+}
+
+impl Said {
+    /// Takes in what follows `info`. What is not understood is passed over.
+    fn note(&mut self, text: &str) {
+        let mut tokens = text.split_whitespace().peekable();
+        let (mut number, mut value, mut visits, mut exact) = (1, None, 0, true);
+        while let Some(token) = tokens.next() {
+            match token {
+                "string" => return,
+                "nodes" => self.nodes = whole(tokens.next()).unwrap_or(self.nodes),
+                "depth" => self.depth = whole(tokens.next()).map_or(self.depth, |d| d.min(1 << 20) as u32),
+                "hashfull" => {
+                    self.fill = whole(tokens.next()).map_or(self.fill, |f| f.min(1000) as f64 / 1e3)
+                }
+                "multipv" => number = whole(tokens.next()).unwrap_or(1) as usize,
+                "visits" => visits = whole(tokens.next()).unwrap_or(0),
+                "lowerbound" | "upperbound" => exact = false,
+                "score" => {
+                    let kind = tokens.next();
+                    let given = tokens.next().and_then(|n| n.parse::<f64>().ok()).filter(|n| n.is_finite());
+                    value = value.or(match (kind, given) {
+                        (Some("cp"), Some(cp)) => Some(chance(cp)),
+                        (Some("mate"), Some(moves)) => Some(if moves > 0.0 { 1.0 } else { 0.0 }),
+                        _ => None,
+                    });
+                }
+                "wdl" => {
+                    let mut next = || whole(tokens.next()).map(|n| n.min(1000) as f64);
+                    if let (Some(win), Some(draw), Some(loss)) = (next(), next(), next()) {
+                        value = Some((win + draw / 2.0) / (win + draw + loss).max(1.0));
+                    }
+                }
+                "pv" => {
+                    if let Some(value) = value.filter(|_| exact && (1..=LINES_MAX).contains(&number)) {
+                        let line = tokens.by_ref().map(str::to_string).collect();
+                        self.lines.insert(number, (value, visits, line));
+                    }
+                    return;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn thought(&self, board: &mut dyn AnyBoard, begun: Instant) -> Thought {
+        let side: Side = board.to_move();
+        let lines = self.lines.values().map(|(value, visits, line)| Line {
+            moves: words::follow(board, line.iter().map(String::as_str)),
+            visits: *visits,
+            value: side.view(*value),
+            proved: None,
+        });
+        let lines: Vec<Line> = lines.filter(|line| !line.moves.is_empty()).collect();
+        Thought {
+            best: lines.first().and_then(|line| line.moves.first().cloned()),
+            value: lines.first().map_or(0.5, |line| line.value),
+            lines,
+            playouts: self.nodes,
+            nodes: self.nodes,
+            depth: self.depth,
+            seconds: begun.elapsed().as_secs_f64(),
+            fill: self.fill,
+            ..Thought::default()
+        }
+    }
+}
+
+fn whole(token: Option<&str>) -> Option<u64> {
+    token.and_then(|n| n.parse().ok())
+}
+
+/// Hundredths of a pawn as a chance to win, on the scale of Elo: 400 are ten to one.
+pub fn chance(cp: f64) -> f64 {
+    1.0 / (1.0 + 10f64.powf(-cp / 400.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sortie_core::Boxed;
+    use sortie_core::toy::Nim;
+
+    #[test]
+    fn info_is_understood_and_nonsense_passed_over() {
+        let mut board = Boxed::new(Nim { heap: 9 }).board(None).unwrap();
+        board.play("1").unwrap();
+        let mut said = Said::default();
+        for info in [
+            "depth 7 seldepth 9 multipv 2 score cp 0 nodes 10 pv 2 3",
+            "multipv 1 score cp 400 wdl 900 50 50 nodes 1200 hashfull 250 visits 88 time 3 pv 3 1 9 1",
+            "multipv 1 score cp -900 lowerbound pv 1",
+            "multipv 99999999999 score cp 1 pv 1",
+            "score cp",
+            "score mate x pv 1",
+            "depth -4 nodes many pv",
+            "string score cp 5 pv 1",
+            "",
+        ] {
+            said.note(info);
+        }
+        let thought = said.thought(&mut *board, Instant::now());
+        // The second side is to move, and values are the first side's.
+        let line = |moves: &[&str], visits, value: f64| Line {
+            moves: moves.iter().map(|m| m.to_string()).collect(),
+            visits,
+            value,
+            proved: None,
+        };
+        assert_eq!(thought.lines.len(), 2);
+        assert!((thought.value - 0.075).abs() < 1e-12);
+        assert_eq!(thought.lines[0].moves, ["3", "1"]);
+        assert_eq!(thought.lines[1], line(&["2", "3"], 0, 0.5));
+        assert_eq!((thought.nodes, thought.depth, thought.fill), (1200, 7, 0.25));
+        assert_eq!(board.words(), ["1"]);
+    }
+
+    #[test]
+    fn a_pawn_is_a_chance() {
+        assert_eq!(chance(0.0), 0.5);
+        assert!((chance(400.0) - 10.0 / 11.0).abs() < 1e-12);
+        assert!((chance(100.0) + chance(-100.0) - 1.0).abs() < 1e-12);
+    }
+}
