@@ -227,6 +227,17 @@ impl Tuning {
         self.plan.parameters.iter().zip(&places).map(to_value).collect()
     }
 
+    /// Roughly where the optimum is, cheap enough for a live line.
+    pub fn centre(&self) -> Vec<f64> {
+        let zero = vec![0.0; self.plan.parameters.len()];
+        let places = match (&self.plan.method, &self.belief) {
+            (Method::Clop, Some((_, belief))) => &belief.centre[..],
+            (Method::Clop, None) => &zero,
+            (Method::Spsa(_), _) => self.walk.at(self.walk.made()),
+        };
+        self.plan.parameters.iter().zip(places).map(|(parameter, &place)| parameter.value(place)).collect()
+    }
+
     /// What is believed along parameter `i`, the others at their optima: its values, with the expected score (CLOP);
     /// or the steps made, with the value they came to (SPSA).
     pub fn curve(&self, i: usize) -> Vec<(f64, Interval)> {
