@@ -37,6 +37,10 @@ pub enum Command {
     Replay(Replay),
     /// Show an instance or a record as text, SVG or PNG
     Show(Show),
+    /// Let players play games and say what the results mean
+    Match(crate::contest::args::Match),
+    /// Find good parameters of a player by games
+    Tune(crate::contest::args::Tune),
     /// Run a table or figure of a paper and print ours beside theirs
     Reproduce(Reproduce),
     /// Measure

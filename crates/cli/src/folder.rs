@@ -328,7 +328,8 @@ fn make_folders(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(made)
 }
 
-fn lock(path: &Path) -> Result<Folder> {
+/// Takes the lock of a folder that is there, whatever it holds.
+pub fn lock(path: &Path) -> Result<Folder> {
     let file = OpenOptions::new().create(true).write(true).truncate(false).open(path.join(LOCK));
     let file = file.map_err(|error| unwritable(path, &error))?;
     match file.try_lock() {

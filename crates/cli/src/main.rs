@@ -5,10 +5,12 @@ mod args;
 mod checkpoint;
 mod clock;
 mod commands;
+mod contest;
 mod duration;
 mod engine;
 mod folder;
 mod font;
+mod journal;
 mod mailbox;
 mod output;
 mod players;
@@ -58,6 +60,8 @@ fn run() -> ExitCode {
         Command::Verify(args) => commands::verify::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Show(args) => commands::show::run(&args),
+        Command::Match(args) => commands::match_::run(&args),
+        Command::Tune(args) => commands::tune::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Bench(Bench::Playouts(args)) => commands::bench::playouts(&args),
         Command::Bench(Bench::Rollouts(args)) => commands::bench_games::rollouts(&args),

@@ -67,16 +67,21 @@ impl Progress {
 
     /// Time passes.
     pub fn tick(&mut self, status: &Status) {
+        self.show(status.seconds, || status_line(status));
+    }
+
+    /// Time passes, and this is how it stands: told when it is due.
+    pub fn show(&mut self, seconds: f64, text: impl FnOnce() -> String) {
         let due = match self.mode {
             Mode::Silent => return,
             Mode::Plain => PLAIN_SECONDS,
             Mode::Live => LIVE_SECONDS,
         };
-        if status.seconds - self.told_seconds < due {
+        if seconds - self.told_seconds < due {
             return;
         }
-        self.told_seconds = status.seconds;
-        let text = status_line(status);
+        self.told_seconds = seconds;
+        let text = text();
         if self.mode == Mode::Plain {
             return self.line(&text);
         }

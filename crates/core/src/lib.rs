@@ -20,7 +20,9 @@
 mod any;
 mod best_of;
 pub mod conformance;
+pub mod contest;
 mod domain;
+mod job;
 mod mcts;
 pub mod picture;
 mod play;
@@ -36,6 +38,7 @@ pub mod toy;
 pub use any::{AnyGame, AnyProblem, Boxed, Position};
 pub use best_of::{BestOf, Outcomes, best_of};
 pub use domain::{Choices, Domain, Game, Outcome, Problem, Side};
+pub use job::{InOrder, JobId, JobSource, Ledger, run_jobs};
 pub use mcts::{Counting, FinalMove, Knowledge, PRESETS, Rule, Uct};
 pub use play::{AnyBoard, AnyPlayer, Budget, Fault, Line, PlayError, Thought};
 pub use playout::{Offer, Scratch, Trace, playout};

@@ -15,6 +15,13 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     if args.folder.join(crate::study::REQUEST).is_file() {
         return super::reproduce::resume(&args.folder, args.report.json, args.report.quiet);
     }
+    let (threads, report) = (args.threads, &args.report);
+    if args.folder.join(crate::contest::MATCH).is_file() {
+        return super::match_::resume(&args.folder, threads, report.json, report.quiet);
+    }
+    if args.folder.join(crate::contest::TUNE).is_file() {
+        return super::tune::resume(&args.folder, threads, report.json, report.quiet);
+    }
     let folder = Folder::open(&args.folder)?;
     let mut spec = folder.read_spec()?;
     let instance = Instance::open_copy(&spec.instance, instance_copy(&folder.path, &spec.instance))?;

@@ -2,6 +2,7 @@
 
 use crate::Verdict;
 use crate::args::Verify;
+use crate::contest;
 use crate::output::{self, number, score};
 use crate::source::{Instance, RESULT, Source, UNFINISHED};
 use anyhow::Result;
@@ -25,6 +26,30 @@ pub fn run(args: &Verify) -> Result<Verdict> {
     let mut rows = Vec::new();
     let (mut wrong, mut misused) = (false, None);
     for path in &args.records {
+        if is_log(path) {
+            match contest::verify(path) {
+                Ok((games, errors)) => {
+                    wrong |= !errors.is_empty();
+                    errors.iter().for_each(|error| output::say(&format!("sortie: WRONG  {error}")));
+                    if !args.json && errors.is_empty() {
+                        output::print(&format!("OK  {games} games  {}", path.display()))?;
+                    }
+                    let ok = errors.is_empty();
+                    rows.push(
+                        json!({ "file": output::path(path), "ok": ok, "games": games, "errors": errors }),
+                    );
+                }
+                Err(error) => {
+                    rows.push(
+                        json!({ "file": output::path(path), "ok": false, "error": format!("{error:#}") }),
+                    );
+                    if let Some(earlier) = misused.replace(error) {
+                        output::say(&format!("sortie: {earlier:#}"));
+                    }
+                }
+            }
+            continue;
+        }
         match check(path, args.instance.as_deref()) {
             Ok(checked) => {
                 wrong |= checked.outcome.is_err();
@@ -50,6 +75,11 @@ pub fn run(args: &Verify) -> Result<Verdict> {
         None if wrong => Ok(Verdict::NotFound),
         None => Ok(Verdict::Done),
     }
+}
+
+/// The log of a match or a tuning, or its folder.
+fn is_log(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "jsonl") || path.join(contest::GAMES).is_file()
 }
 
 fn check(path: &Path, instance: Option<&str>) -> Result<Checked> {

@@ -14,6 +14,8 @@ pub struct Chart {
     pub y_label: String,
     /// The lines.
     pub series: Vec<Series>,
+    /// What was seen: where, how high, and the radius of its dot.
+    pub dots: Vec<(f64, f64, f64)>,
 }
 
 /// A line with an interval.
@@ -48,8 +50,10 @@ impl Chart {
     pub fn draw(&self) -> Picture {
         let mut picture = Picture::new(WIDTH, HEIGHT, self.title.clone());
         let points = || self.series.iter().flat_map(|series| &series.points);
-        let (x_low, x_high) = span(points().map(|p| p.x).chain([0.0]));
-        let (y_low, y_high) = span(points().flat_map(|p| [p.mean - p.half, p.mean + p.half]));
+        let (x_low, x_high) =
+            span(points().map(|p| p.x).chain([0.0]).chain(self.dots.iter().map(|dot| dot.0)));
+        let edges = points().flat_map(|p| [p.mean - p.half, p.mean + p.half]);
+        let (y_low, y_high) = span(edges.chain(self.dots.iter().map(|dot| dot.1)));
         let x = |value: f64| LEFT + (value - x_low) / (x_high - x_low) * (WIDTH - LEFT - RIGHT);
         let y = |value: f64| HEIGHT - BOTTOM - (value - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM);
         let text =
@@ -66,6 +70,9 @@ impl Chart {
         }
         shapes.push(text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18.0, TEXT, INK, self.x_label.clone()));
         shapes.push(text(LEFT, TOP - 12.0, TEXT, INK, self.y_label.clone()));
+        for &(a, b, r) in &self.dots {
+            shapes.push(Shape::Circle { x: x(a), y: y(b), r, fill: PALETTE[7] });
+        }
         for (series, &colour) in self.series.iter().zip(PALETTE.iter().cycle()) {
             let edge = |sign: f64| series.points.iter().map(move |p| (p.x, p.mean + sign * p.half));
             let band = edge(1.0).chain(edge(-1.0).collect::<Vec<_>>().into_iter().rev());
@@ -130,9 +137,15 @@ mod tests {
             name: name.into(),
             points: vec![Point { x: 0.0, mean: 1.0, half: 0.5 }, Point { x: 9.0, mean: 3.0, half: 0.1 }],
         };
-        let chart = |series| Chart { title: "t".into(), x_label: "x".into(), y_label: "y".into(), series };
+        let chart = |series| Chart {
+            title: "t".into(),
+            x_label: "x".into(),
+            y_label: "y".into(),
+            series,
+            dots: vec![(1.0, 2.0, 3.0)],
+        };
         let svg = chart(vec![line("one"), line("two")]).draw().svg();
-        assert_eq!(svg.matches("<polygon").count(), 2);
+        assert_eq!((svg.matches("<polygon").count(), svg.matches("<circle").count()), (2, 1));
         assert!(svg.contains(">one<") && svg.contains(">two<"));
         assert!(!svg.contains("NaN"));
         assert!(!chart(vec![]).draw().svg().contains("NaN"));

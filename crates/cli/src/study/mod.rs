@@ -1,14 +1,14 @@
 //! A study: a table or a figure of a paper as a list of runs, ours beside theirs. Every run that has ended is a line
 //! of `cells.jsonl`; a study that was stopped goes on with the first run that is not there.
 
-mod chart;
+pub mod chart;
 pub mod papers;
 mod table;
 
 use crate::folder::write_whole;
 use crate::output::{self, number, rounded};
 use crate::source::{Instance, read_text};
-use crate::{clock, duration, raster, searches};
+use crate::{clock, duration, journal, raster, searches};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use sortie_core::{BestOf, Control, Event, Limits, Record, Search, StopReason};
@@ -25,8 +25,8 @@ const CELLS: &str = "cells.jsonl";
 const TABLE: &str = "table.md";
 const RESULTS: &str = "results.json";
 const FORMAT: u32 = 1;
-/// No file of cells is larger than this.
-const CELLS_BYTES_MAX: u64 = 256 << 20;
+/// No request is larger than this.
+const REQUEST_BYTES_MAX: u64 = 1 << 20;
 
 /// Everything needed to repeat a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -161,7 +161,7 @@ impl Folder {
                     path.display()
                 );
             }
-            return Ok((Folder { path: path.to_path_buf(), done: read_cells(&path.join(CELLS))? }, true));
+            return Ok((Folder { path: path.to_path_buf(), done: journal::read(&path.join(CELLS))? }, true));
         }
         fs::create_dir_all(path.join("records"))
             .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
@@ -210,7 +210,7 @@ impl Folder {
 pub fn read_request(path: &Path) -> Result<Request> {
     let file = path.join(REQUEST);
     let text =
-        read_text(&file, CELLS_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", file.display()))?;
+        read_text(&file, REQUEST_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", file.display()))?;
     let request: Request =
         toml::from_str(&text).map_err(|error| anyhow!("{}: {}", file.display(), error.message()))?;
     if request.format != FORMAT {
@@ -302,27 +302,6 @@ fn run_cell(cell: &Cell, seed: u64, stop: &AtomicBool) -> Result<Done> {
         curve: std::mem::take(&mut *curve.lock().unwrap_or_else(|poisoned| poisoned.into_inner())),
         moves: best.moves,
     })
-}
-
-/// The cells of a folder. A last line that a crash cut off does not count.
-fn read_cells(path: &Path) -> Result<Vec<Done>> {
-    if !path.exists() {
-        return Ok(Vec::new());
-    }
-    let text =
-        read_text(path, CELLS_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
-    let mut done = Vec::new();
-    for (line, number) in text.split_inclusive('\n').zip(1..) {
-        match serde_json::from_str(line) {
-            Ok(cell) => done.push(cell),
-            Err(_) if !line.ends_with('\n') => {
-                // What is appended next must begin on a line of its own.
-                write_whole(path, &text.as_bytes()[..text.len() - line.len()])?;
-            }
-            Err(error) => bail!("{}:{number}: {error}", path.display()),
-        }
-    }
-    Ok(done)
 }
 
 fn file_name(text: &str) -> String {

@@ -1,5 +1,6 @@
 //! The command, tested as a program: the real binary in a folder of its own.
 
+mod arena_match;
 mod bad_input;
 mod engines;
 mod interrupt;
