@@ -1,14 +1,32 @@
 //! The problems and games of Sortie, one file each, and the table that names them.
 //! A domain knows nothing of searches and does no I/O.
 
+mod breakthrough;
+mod connect4;
+mod gomoku;
+mod grid;
+mod hex;
 mod instance;
+mod loa;
 mod morpion;
+#[cfg(test)]
+mod perft;
+mod pgame;
 mod registry;
 mod samegame;
 mod schur;
 mod snake;
+mod tictactoe;
 mod toy;
 mod vrptw;
 
+// The games by type, for programs that play them without the table.
+pub use breakthrough::Breakthrough;
+pub use connect4::Connect4;
+pub use gomoku::Gomoku;
+pub use hex::Hex;
 pub use instance::{Entry, OpenError, Opened, Options, Request};
+pub use loa::{Loa, Repetition, Rules};
+pub use pgame::PGame;
 pub use registry::{DOMAINS, nearest, open};
+pub use tictactoe::TicTacToe;

@@ -10,6 +10,13 @@ pub static DOMAINS: &[&Entry] = &[
     &crate::snake::COIL,
     &crate::vrptw::ENTRY,
     &crate::schur::ENTRY,
+    &crate::loa::ENTRY,
+    &crate::connect4::ENTRY,
+    &crate::breakthrough::ENTRY,
+    &crate::hex::ENTRY,
+    &crate::gomoku::ENTRY,
+    &crate::tictactoe::ENTRY,
+    &crate::pgame::ENTRY,
     &crate::toy::LEFTMOVE,
     &crate::toy::NIM,
 ];

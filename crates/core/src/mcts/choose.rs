@@ -1,9 +1,9 @@
 //! Which move: within the tree, and at the end of the search.
 
 use super::spec::{Counting, FinalMove, Knowledge, Rule, Uct};
-use super::tree::{NodeId, Stats, Tree};
+use super::tree::{Link, NodeId, Stats, Tree};
 use crate::domain::Side;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The numbers of a `Uct` as the hot loop wants them.
 #[derive(Debug, Clone)]
@@ -12,7 +12,8 @@ pub(super) struct Chooser {
     c: f32,
     fpu: f32,
     bias: f32,
-    knowledge: bool,
+    /// The mean expected of a move that has none yet.
+    guess: f32,
     unprune_first: usize,
     /// 1 / ln of the unpruning rate.
     unprune_scale: f32,
@@ -28,7 +29,7 @@ impl Chooser {
             c: uct.c as f32,
             fpu: uct.fpu.min(f64::from(f32::MAX)) as f32,
             bias: if knowledge { uct.bias as f32 } else { 0.0 },
-            knowledge,
+            guess: uct.fpu.min(0.5) as f32,
             unprune_first: uct.unprune_first as usize,
             unprune_scale: 1.0 / uct.unprune_rate.ln() as f32,
             counting: uct.counting,
@@ -36,17 +37,13 @@ impl Chooser {
         }
     }
 
-    /// The edge a simulation follows. Where a move is proved there is nothing more to learn, so it is followed only
-    /// when all are; that a proved draw is there to be had, `Worker::finish` sees to.
-    pub fn descend(&self, tree: &Tree, node: NodeId) -> usize {
+    /// The edge a simulation follows out of a node that `arrived` simulations have come to. Where a move is proved
+    /// there is nothing more to learn, so it is followed only when all are; that a proved draw is there to be had,
+    /// `Worker::finish` sees to.
+    pub fn descend(&self, tree: &Tree, node: NodeId, arrived: u32) -> usize {
         let side = tree.side(node);
         let (step, words) = (tree.layout.edge, tree.edge_words(node));
-        // One pass for the visits of the node, one for the best edge: a node's words are a few lines of memory.
-        let mut total = 0;
-        for edge in words.chunks_exact(step) {
-            total += (edge[0].load(Relaxed) >> 34) as u32 + self.in_flight(&edge[1]);
-        }
-        let total = total.max(1);
+        let total = arrived.max(1);
         let log = ln(total);
         let mut considered = words.len() / step;
         if self.unprune_first > 0 {
@@ -56,6 +53,8 @@ impl Chooser {
             Rule::Uct => self.c * log.sqrt(),
             Rule::Puct => self.c * (total as f32).sqrt(),
         };
+        // A mean for the first side times `turn` plus `shift` is the mean for the side to move.
+        let (turn, shift) = if side == Side::First { (1.0, 0.0) } else { (-1.0, 1.0) };
         let (mut best, mut best_value) = (None, f32::NEG_INFINITY);
         for (i, edge) in words.chunks_exact(step).enumerate() {
             if i >= considered && best.is_some() {
@@ -65,18 +64,29 @@ impl Chooser {
             if link.proof().is_some() {
                 continue;
             }
-            let mut stats = Stats::of(edge[0].load(Relaxed));
-            if self.transpositions && link.child() != NodeId::NONE {
-                let shared = tree.node_stats(link.child());
-                stats.mean = if shared.visits > 0 { shared.mean } else { stats.mean };
-            }
+            let (visits, sum) = Stats::parts(edge[0].load(Relaxed));
             let flying = if self.counting == Counting::Ignore { 0 } else { link.in_flight() };
             // Plain UCT tries every move once: there is nothing to compare yet.
-            if stats.visits + flying == 0 && self.fpu > 1e6 {
+            if visits + flying == 0 && self.fpu > 1e6 {
                 return i;
             }
-            let known = if self.knowledge { f32::from_bits(edge[2].load(Relaxed) as u32) } else { 1.0 };
-            let value = self.value(side, stats, flying, known, explore);
+            let tried = (visits + flying) as f32;
+            let share = 1.0 / tried;
+            let plain = flying == 0 && !self.transpositions;
+            let mean =
+                if plain { sum * share * turn + shift } else { self.mean(tree, link, side, visits, sum) };
+            let mut value = match self.rule {
+                // First play urgency stands in for mean and exploration of a move never tried.
+                Rule::Uct if tried == 0.0 => self.fpu,
+                Rule::Uct => mean + explore * share.sqrt(),
+                Rule::Puct => {
+                    let mean = if tried == 0.0 { self.guess } else { mean };
+                    mean + explore * known(edge) / (tried + 1.0)
+                }
+            };
+            if self.bias > 0.0 {
+                value += self.bias * known(edge) / (tried + 1.0);
+            }
             if value > best_value {
                 (best, best_value) = (Some(i), value);
             }
@@ -84,34 +94,29 @@ impl Chooser {
         best.unwrap_or_else(|| best_proved(tree, node))
     }
 
-    #[inline]
-    fn in_flight(&self, word: &std::sync::atomic::AtomicU64) -> u32 {
-        if self.counting == Counting::Ignore { 0 } else { Tree::link_of(word).in_flight() }
+    /// The mean of a move for the side to move where it is not simply that of its visits: with simulations in flight,
+    /// and where its position has a node that other moves lead to as well.
+    fn mean(&self, tree: &Tree, link: Link, side: Side, visits: u32, sum: f32) -> f32 {
+        if visits == 0 {
+            return self.guess;
+        }
+        let mut mean = sum / visits as f32;
+        if self.transpositions && link.child() != NodeId::NONE {
+            let shared = tree.node_stats(link.child());
+            mean = if shared.visits > 0 { shared.mean } else { mean };
+        }
+        let mean = side.view(f64::from(mean)) as f32;
+        match self.counting {
+            Counting::VirtualLoss => mean * visits as f32 / (visits + link.in_flight()) as f32,
+            Counting::Unobserved | Counting::Ignore => mean,
+        }
     }
+}
 
-    /// What a move is worth to a simulation: its mean, what is not known of it yet, and what was known before.
-    #[inline]
-    fn value(&self, side: Side, stats: Stats, flying: u32, known: f32, explore: f32) -> f32 {
-        let seen = stats.visits as f32;
-        let tried = (stats.visits + flying) as f32;
-        let mut mean = match side {
-            Side::First => stats.mean,
-            Side::Second => 1.0 - stats.mean,
-        };
-        if stats.visits == 0 {
-            mean = self.fpu.min(0.5);
-        }
-        if self.counting == Counting::VirtualLoss && flying > 0 {
-            mean *= seen / tried;
-        }
-        let bias = self.bias * known / (tried + 1.0);
-        match self.rule {
-            Rule::Puct => mean + explore * known / (tried + 1.0) + bias,
-            // First play urgency stands in for mean and exploration of a move never tried.
-            Rule::Uct if tried == 0.0 => self.fpu + bias,
-            Rule::Uct => mean + explore / tried.sqrt() + bias,
-        }
-    }
+/// What was known of a move beforehand: the last word of its edge.
+#[inline]
+fn known(edge: &[AtomicU64]) -> f32 {
+    f32::from_bits(edge[edge.len() - 1].load(Relaxed) as u32)
 }
 
 /// The best move of a node whose moves are all proved: it is met by simulations that were under way meanwhile.

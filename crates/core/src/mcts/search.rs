@@ -164,9 +164,9 @@ impl<G: Game> Worker<G> {
         flight.outcome = None;
         let (tree, game) = (shared.tree, shared.game);
         let flying = self.flies(shared);
-        let mut node = tree.root;
+        let (mut node, mut arrived) = (tree.root, tree.arrived(tree.root));
         loop {
-            let edge = shared.chooser.descend(tree, node);
+            let edge = shared.chooser.descend(tree, node, arrived);
             if flying {
                 tree.set_out(node, edge);
             }
@@ -179,8 +179,9 @@ impl<G: Game> Worker<G> {
                 break;
             }
             let mut child = link.child();
+            arrived = tree.stats(node, edge).visits + link.in_flight();
             if child == NodeId::NONE {
-                if tree.stats(node, edge).visits < shared.uct.expand {
+                if arrived < shared.uct.expand + link.in_flight() {
                     flight.outcome = self.decisive(shared, &flight.state);
                     break;
                 }

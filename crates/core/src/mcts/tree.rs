@@ -53,9 +53,14 @@ pub(super) struct Stats {
 impl Stats {
     #[inline]
     pub fn of(word: u64) -> Stats {
-        let visits = (word >> 34) as u32;
-        let mean = (word & SUM) as f32 * (1.0 / FULL as f32) / (visits.max(1) as f32);
-        Stats { visits, mean }
+        let (visits, sum) = Stats::parts(word);
+        Stats { visits, mean: sum / (visits.max(1) as f32) }
+    }
+
+    /// Visits, and the sum of their values for the first side.
+    #[inline]
+    pub fn parts(word: u64) -> (u32, f32) {
+        ((word >> 34) as u32, (word & SUM) as i64 as f32 * (1.0 / FULL as f32))
     }
 }
 
@@ -248,6 +253,12 @@ impl Tree {
     #[inline]
     pub fn stats(&self, node: NodeId, edge: usize) -> Stats {
         Stats::of(self.words[self.edge(node, edge)].load(Relaxed))
+    }
+
+    /// The simulations that have gone out of a node, and those on their way.
+    pub fn arrived(&self, node: NodeId) -> u32 {
+        let edges = self.edge_words(node).chunks_exact(self.layout.edge);
+        edges.map(|e| (e[0].load(Relaxed) >> 34) as u32 + Tree::link_of(&e[1]).in_flight()).sum()
     }
 
     /// The statistics of a node itself; only with transpositions.

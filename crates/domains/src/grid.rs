@@ -1,0 +1,352 @@
+//! What the games on squared (and Hex) boards share: the names of cells, a position as one line, the board as text and
+//! as a drawing, and how random games go on boards that only fill up.
+//!
+//! Columns are letters from `a` on (`i` is not left out), rows numbers from 1. The stones are `x` for the first side
+//! and `o` for the second.
+
+use crate::instance::{Entry, OpenError, Request};
+use sortie_core::picture::{Colour, FAINT, INK, PALETTE, Picture, Shape};
+use sortie_core::{Game, Outcome, Rng, Side, mix};
+
+/// The largest width and height: 19 letters, and two digits are enough for a row.
+pub const SIDE_MAX: usize = 19;
+
+/// The measures of a board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    pub width: usize,
+    pub height: usize,
+    /// As Hex is drawn: row 1 on top, every row half a cell to the right of the one above. Otherwise row 1 is below.
+    pub slanted: bool,
+}
+
+impl Grid {
+    /// An upright board.
+    pub fn new(width: usize, height: usize) -> Grid {
+        Grid { width, height, slanted: false }
+    }
+
+    /// The rows as they are seen, from the top.
+    fn rows(self) -> impl Iterator<Item = usize> {
+        (0..self.height).map(move |i| if self.slanted { i } else { self.height - 1 - i })
+    }
+
+    /// The cell that a name means.
+    pub fn parse_cell(self, word: &str) -> Option<(usize, usize)> {
+        let letter = *word.as_bytes().first()?;
+        let column = usize::from(letter.checked_sub(b'a')?);
+        let digits = word.get(1..)?;
+        let row: usize = digits.parse().ok()?;
+        let inside = column < self.width && (1..=self.height).contains(&row);
+        // A plus sign and leading zeros would be second names of the same cell.
+        (inside && digits.as_bytes()[0].is_ascii_digit() && digits.as_bytes()[0] != b'0')
+            .then(|| (column, row - 1))
+    }
+
+    /// A position as one line: the rows from the top, numbers for runs of empty cells, and who is to move.
+    pub fn line(self, at: impl Fn(usize, usize) -> Option<Side>, to_move: Side) -> String {
+        let row_text = |row| {
+            let (mut text, mut empty) = (String::new(), 0);
+            for column in 0..self.width {
+                match at(column, row) {
+                    None => empty += 1,
+                    Some(side) => {
+                        if empty > 0 {
+                            text += &empty.to_string();
+                        }
+                        empty = 0;
+                        text.push(letter(side));
+                    }
+                }
+            }
+            if empty > 0 { text + &empty.to_string() } else { text }
+        };
+        let rows: Vec<String> = self.rows().map(row_text).collect();
+        format!("{} {}", rows.join("/"), letter(to_move))
+    }
+
+    /// The stones and the side to move that `line` wrote; `stones[row * width + column]`.
+    pub fn parse_line(self, text: &str) -> Result<(Vec<Option<Side>>, Side), String> {
+        let expected = || {
+            let example = self.line(|_, _| None, Side::First);
+            format!("expected {} rows and who is to move, as in '{example}'", self.height)
+        };
+        let (rows, to_move) = text.trim().split_once(' ').ok_or_else(expected)?;
+        let to_move = match to_move.trim() {
+            "x" => Side::First,
+            "o" => Side::Second,
+            other => return Err(format!("'{other}' is to move: expected x or o")),
+        };
+        let count = rows.split('/').count();
+        if count != self.height {
+            return Err(format!("{count} rows: {}", expected()));
+        }
+        let mut stones = vec![None; self.width * self.height];
+        for (row, text) in self.rows().zip(rows.split('/')) {
+            let wrong = |what: String| format!("row {} ('{text}') {what}", row + 1);
+            let (mut column, mut run) = (0, 0);
+            for c in text.chars() {
+                if let Some(digit) = c.to_digit(10) {
+                    run = (10 * run + digit as usize).min(1000);
+                    continue;
+                }
+                column += std::mem::take(&mut run);
+                let side = match c {
+                    'x' => Side::First,
+                    'o' => Side::Second,
+                    _ => return Err(wrong(format!("has a '{c}': expected x, o and numbers of empty cells"))),
+                };
+                if column < self.width {
+                    stones[row * self.width + column] = Some(side);
+                }
+                column += 1;
+            }
+            if column + run != self.width {
+                return Err(wrong(format!("has {} cells: expected {}", column + run, self.width)));
+            }
+        }
+        Ok((stones, to_move))
+    }
+
+    /// The board for a terminal, its coordinates around it and `below` underneath.
+    pub fn text(self, at: impl Fn(usize, usize) -> Option<Side>, below: &str) -> String {
+        let letters: Vec<String> = (0..self.width).map(|c| column_name(c).to_string()).collect();
+        let mut lines = Vec::new();
+        if self.slanted {
+            lines.push(format!("   {}", letters.join(" ")));
+        }
+        for (i, row) in self.rows().enumerate() {
+            let cells: Vec<String> =
+                (0..self.width).map(|c| at(c, row).map_or('.', letter).to_string()).collect();
+            let indent = if self.slanted { i } else { 0 };
+            lines.push(format!("{:indent$}{:>2} {}", "", row + 1, cells.join(" ")));
+        }
+        if !self.slanted {
+            lines.push(format!("   {}", letters.join(" ")));
+        }
+        lines.push(below.to_string());
+        lines.join("\n")
+    }
+
+    /// The board as a drawing.
+    pub fn picture(self, at: impl Fn(usize, usize) -> Option<Side>, title: &str) -> Picture {
+        const CELL: f64 = 40.0;
+        const MARGIN: f64 = 36.0;
+        const TOP: f64 = 64.0;
+        // Rows of a Hex board overlap, so that the hexagons meet.
+        let step = if self.slanted { CELL * 0.75_f64.sqrt() } else { CELL };
+        let slant = if self.slanted { CELL / 2.0 } else { 0.0 };
+        let width = 2.0 * MARGIN + CELL * self.width as f64 + slant * (self.height - 1) as f64;
+        let height = TOP + MARGIN + step * self.height as f64;
+        let mut picture = Picture::new(width.max(320.0), height, title);
+        let left = (picture.width - width) / 2.0 + MARGIN;
+        let middle = picture.width / 2.0;
+        let label = |x, y, text: String| Shape::Text { x, y, size: 14.0, fill: INK, text };
+        let shapes = &mut picture.shapes;
+        shapes.push(Shape::Text { x: middle, y: 22.0, size: 16.0, fill: INK, text: title.into() });
+        for (i, row) in self.rows().enumerate() {
+            let shift = left + slant * i as f64 + CELL / 2.0;
+            let y = TOP + step * i as f64 + CELL / 2.0;
+            shapes.push(label(shift - CELL * 0.85, y, (row + 1).to_string()));
+            for column in 0..self.width {
+                let x = shift + CELL * column as f64;
+                if self.slanted {
+                    shapes.push(hexagon(x, y, CELL * 0.56, self.hex_colour(column, row)));
+                } else {
+                    let (x, y, w) = (x - CELL * 0.48, y - CELL * 0.48, CELL * 0.96);
+                    shapes.push(Shape::Rect { x, y, w, h: w, round: 3.0, fill: EMPTY });
+                }
+                if let Some(side) = at(column, row) {
+                    shapes.push(Shape::Circle { x, y, r: CELL * 0.38, fill: colour(side) });
+                }
+                if i == 0 {
+                    shapes.push(label(x, TOP - CELL * 0.35, column_name(column).to_string()));
+                }
+            }
+        }
+        picture
+    }
+
+    /// The edges of a Hex board show whose they are: top and bottom are the first side's.
+    fn hex_colour(self, column: usize, row: usize) -> Colour {
+        let (across, down) = (column == 0 || column + 1 == self.width, row == 0 || row + 1 == self.height);
+        match (across, down) {
+            (false, true) => 0xf3d9c6,
+            (true, false) => 0xc9dcea,
+            (true, true) => FAINT,
+            (false, false) => EMPTY,
+        }
+    }
+}
+
+const EMPTY: Colour = 0xf4f1ea;
+
+fn hexagon(x: f64, y: f64, r: f64, fill: Colour) -> Shape {
+    let corner = |i: u32| {
+        let angle = f64::from(2 * i + 1) * std::f64::consts::PI / 6.0;
+        (x + r * angle.cos(), y + r * angle.sin())
+    };
+    Shape::Area { points: (0..6).map(corner).collect(), fill, opacity: 1.0 }
+}
+
+/// The letter of a column.
+pub fn column_name(column: usize) -> char {
+    (b'a' + column as u8) as char
+}
+
+/// The name of a cell.
+pub fn cell_name(column: usize, row: usize) -> String {
+    format!("{}{}", column_name(column), row + 1)
+}
+
+/// The letter of a side's stones.
+pub fn letter(side: Side) -> char {
+    match side {
+        Side::First => 'x',
+        Side::Second => 'o',
+    }
+}
+
+fn colour(side: Side) -> Colour {
+    match side {
+        Side::First => PALETTE[0],
+        Side::Second => PALETTE[1],
+    }
+}
+
+/// How a game stands, in words.
+pub fn standing(outcome: Option<Outcome>, to_move: Side) -> String {
+    match outcome {
+        None => format!("{} to move", letter(to_move)),
+        Some(Outcome::Win(side)) => format!("{} has won", letter(side)),
+        Some(Outcome::Draw) => "a draw".into(),
+    }
+}
+
+/// The random number of a stone on a cell: the key of a position is the xor of them (Zobrist).
+#[inline]
+pub fn zobrist(cell: usize, side: Side) -> u64 {
+    mix(2 * cell as u64 + u64::from(side == Side::Second))
+}
+
+/// Width and height from `8` or `6x8`, both within `min..=max`.
+pub fn parse_size(request: &Request, entry: &Entry, min: usize, max: usize) -> Result<Grid, OpenError> {
+    let (width, height) = request.name.split_once('x').unwrap_or((request.name, request.name));
+    match (width.parse(), height.parse()) {
+        (Ok(w), Ok(h)) if (min..=max).contains(&w) && (min..=max).contains(&h) => Ok(Grid::new(w, h)),
+        _ => Err(out_of_range(request, entry)),
+    }
+}
+
+/// The width of a square board, within `min..=max`.
+pub fn parse_square(request: &Request, entry: &Entry, min: usize, max: usize) -> Result<usize, OpenError> {
+    match request.name.parse() {
+        Ok(n) if (min..=max).contains(&n) => Ok(n),
+        _ => Err(out_of_range(request, entry)),
+    }
+}
+
+/// The name means nothing to this domain.
+pub fn out_of_range(request: &Request, entry: &Entry) -> OpenError {
+    OpenError::OutOfRange {
+        domain: entry.name,
+        name: request.name.to_string(),
+        message: format!("expected {}", entry.names),
+    }
+}
+
+/// Checks that the sides have moved in turn, the first side first.
+pub fn check_turns(stones: &[Option<Side>], to_move: Side) -> Result<(), String> {
+    let count = |side| stones.iter().filter(|stone| **stone == Some(side)).count();
+    let (first, second) = (count(Side::First), count(Side::Second));
+    let ahead = usize::from(to_move == Side::Second);
+    if first == second + ahead {
+        return Ok(());
+    }
+    Err(format!("{first} x and {second} o with {} to move: the sides move in turn, x first", letter(to_move)))
+}
+
+/// `Game::rollout` where every empty cell is a legal move until the end: the empty cells are listed once, and each
+/// move is taken out of the list. The moves are distributed as by the default.
+pub fn rollout_by_filling<G: Game>(
+    game: &G,
+    state: &mut G::State,
+    draws: u32,
+    moves_max: u32,
+    rng: &mut Rng,
+    cells: &mut Vec<G::Move>,
+) -> Option<Outcome> {
+    cells.clear();
+    game.moves(state, cells);
+    for _ in 0..moves_max {
+        if cells.is_empty() {
+            break;
+        }
+        let mut best = rng.below(cells.len());
+        for _ in 1..draws {
+            let other = rng.below(cells.len());
+            if game.appeal(state, cells[other]) > game.appeal(state, cells[best]) {
+                best = other;
+            }
+        }
+        let mv = cells.swap_remove(best);
+        game.play(state, mv);
+        let outcome = game.outcome(state);
+        if outcome.is_some() {
+            return outcome;
+        }
+    }
+    game.outcome(state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_have_one_name_each() {
+        let grid = Grid::new(19, 12);
+        for column in 0..19 {
+            for row in 0..12 {
+                assert_eq!(grid.parse_cell(&cell_name(column, row)), Some((column, row)));
+            }
+        }
+        for bad in
+            ["", "a", "a0", "a13", "t1", "a+1", "a01", "1a", "é1", "aé", "a1 ", "A1", "a99999999999999999999"]
+        {
+            assert_eq!(grid.parse_cell(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn lines_are_read_back_and_errors_say_where() {
+        let grid = Grid::new(12, 2);
+        let text = "11x/o9oo o";
+        let (stones, to_move) = grid.parse_line(text).unwrap();
+        assert_eq!(grid.line(|column, row| stones[12 * row + column], to_move), text);
+        assert_eq!(stones[0], Some(Side::Second));
+        for (bad, says) in [
+            ("12/12", "expected 2 rows"),
+            ("12 x", "1 rows"),
+            ("12/12 y", "expected x or o"),
+            ("12/13 x", "row 1 ('13') has 13 cells"),
+            ("11q/12 x", "row 2 ('11q') has a 'q'"),
+            ("99999999999999999999999x/12 x", "has 1001 cells"),
+            ("xxxxxxxxxxxxx/12 x", "has 13 cells"),
+            ("/ x", "has 0 cells"),
+        ] {
+            let error = grid.parse_line(bad).unwrap_err();
+            assert!(error.contains(says), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn boards_are_drawn_with_their_coordinates() {
+        let at = |column: usize, row: usize| (column == 1 && row == 0).then_some(Side::Second);
+        assert_eq!(Grid::new(3, 2).text(at, "end"), " 2 . . .\n 1 . o .\n   a b c\nend");
+        let slanted = Grid { width: 2, height: 2, slanted: true };
+        assert_eq!(slanted.text(at, "end"), "   a b\n 1 . o\n  2 . .\nend");
+        let svg = slanted.picture(at, "o to move").svg();
+        assert_eq!((svg.matches("<polygon").count(), svg.matches("<circle").count()), (4, 1));
+    }
+}
