@@ -120,7 +120,7 @@ fn an_engine_that_fails_is_told_from_one_that_plays() {
         // A short wait only for those that would use it up: the machine may be busy.
         let timeout = if expected.starts_with("no answer") { "1s" } else { "30s" };
         let spec = format!("uci[timeout={timeout}]:/bin/sh {name}");
-        let ran = fed(&home, &["analyse", "nim/9", "--playouts", "10", "--player", &spec], "");
+        let ran = fed(&home, &["analyse", "nim/9", "--playouts", "10", "--json", "--player", &spec], "");
         assert_eq!(ran.code, 2, "{name}: {}", ran.stderr);
         assert_eq!(ran.stderr.lines().count(), 1, "{name}: {}", ran.stderr);
         assert!(ran.stderr.contains(expected), "{name}: {}", ran.stderr);
