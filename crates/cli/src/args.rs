@@ -356,9 +356,9 @@ pub struct BenchPlayouts {
 #[derive(Debug, Args)]
 #[command(after_help = format!("\
 Examples:
-  sortie play nim/21
-  sortie play nim/21 --side second --time 5s --save game.record
-  sortie play nim/21 --side none --playouts 1000     the engine against itself
+  sortie play loa
+  sortie play hex/7 --side second --time 5s --save game.record
+  sortie play connect4 --side none --playouts 1000     the engine against itself
 
 A move is typed as its word or as its number in the list; `help` says what else can be typed.
 GAME is domain/name (see `sortie list`), or the domain alone.
@@ -424,9 +424,9 @@ impl BudgetArgs {
 #[derive(Debug, Args)]
 #[command(after_help = format!("\
 Examples:
-  sortie analyse nim/21
-  sortie analyse nim/21 --moves \"1 3\" --time 1m --lines 3
-  sortie analyse nim/21 --position \"7 second\" --playouts 100000 --json
+  sortie analyse loa
+  sortie analyse loa --moves \"b1-b3 a6-c6\" --time 1m --lines 3
+  sortie analyse connect4 --moves \"d d\" --playouts 100000 --player default:threads=2 --json
 
 The lines are shown live while the search goes on; Ctrl-C stops it with what it has found.
 
@@ -461,7 +461,7 @@ pub struct Analyse {
 #[derive(Debug, Args)]
 #[command(after_help = format!("\
 Example:
-  printf 'position startpos moves 1\\ngo nodes 1000\\nwait\\n' | sortie engine nim/21
+  printf 'position startpos moves b1b3\\ngo nodes 1000\\nwait\\n' | sortie engine loa
 
 The protocol is that of UCI with words of the game for moves; docs/protocol.md has all of it.
 

@@ -87,7 +87,7 @@ impl Instance {
         match &self.opened {
             Opened::Game(game) => Ok(&**game),
             Opened::Problem(_) => bail!(
-                "{} is a problem for one: this needs a game for two, such as nim/21 (`sortie list` shows all)",
+                "{} is a problem for one: this needs a game for two, such as connect4/7x6 (`sortie list` shows all)",
                 self.name
             ),
         }

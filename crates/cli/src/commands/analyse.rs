@@ -157,7 +157,7 @@ impl Live {
         let lines: Vec<String> =
             text.lines().take(rows - 2).map(|line| line.chars().take(columns - 1).collect()).collect();
         self.clear();
-        let _ = write!(std::io::stderr(), "{}\n", lines.join("\n"));
+        let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
         let _ = std::io::stderr().flush();
         self.drawn = lines.len();
     }

@@ -361,7 +361,7 @@ mod tests {
         let words: Vec<String> = (0..12).map(|i| format!("b1-b{i}")).collect();
         let text = numbered(&words);
         assert_eq!(text.lines().count(), 2);
-        assert!(text.starts_with("  1 b1-b0    2 b1-b1"), "{text}");
+        assert!(text.starts_with("  1 b1-b0     2 b1-b1"), "{text}");
         assert!(text.lines().all(|line| line.len() <= 80));
         assert_eq!(numbered(&[]), "");
     }

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// What an engine may write for one move.
@@ -32,6 +32,7 @@ pub struct Child {
     to: SyncSender<String>,
     from: Receiver<Heard>,
     complaint: Arc<Mutex<String>>,
+    drain: JoinHandle<()>,
     /// Bytes since `begin`.
     bytes: u64,
 }
@@ -65,7 +66,7 @@ impl Child {
         });
         let complaint = Arc::new(Mutex::new(String::new()));
         let last = complaint.clone();
-        thread::spawn(move || {
+        let drain = thread::spawn(move || {
             read_lines(stderr, |text, _| {
                 if !text.trim().is_empty() {
                     let kept = text.trim().chars().take(COMPLAINT_CHARS).collect();
@@ -74,7 +75,7 @@ impl Child {
                 true
             });
         });
-        Ok(Child { process, to, from, complaint, bytes: 0 })
+        Ok(Child { process, to, from, complaint, drain, bytes: 0 })
     }
 
     /// A new move begins: its output is counted from here.
@@ -109,10 +110,11 @@ impl Child {
 
     /// How it ended, with its last words.
     fn obituary(&mut self) -> String {
-        let mut text = match self.wait_briefly() {
+        let mut text = match briefly(|| self.process.try_wait().ok().flatten()) {
             Some(status) => status.to_string(),
             None => "it closed its output".into(),
         };
+        briefly(|| self.drain.is_finished().then_some(()));
         let complaint = self.complaint.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !complaint.is_empty() {
             text += &format!(" ({complaint})");
@@ -120,21 +122,10 @@ impl Child {
         text
     }
 
-    fn wait_briefly(&mut self) -> Option<std::process::ExitStatus> {
-        let start = Instant::now();
-        loop {
-            match self.process.try_wait() {
-                Ok(Some(status)) => return Some(status),
-                Ok(None) if start.elapsed() < LEAVE => thread::sleep(Duration::from_millis(2)),
-                _ => return None,
-            }
-        }
-    }
-
     /// Asks it to leave and gives it a moment.
     pub fn leave(&mut self) {
         if self.say("quit").is_ok() {
-            self.wait_briefly();
+            briefly(|| self.process.try_wait().ok().flatten());
         }
     }
 }
@@ -148,6 +139,18 @@ impl Drop for Child {
         }
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+/// Waits a moment for something to be there.
+fn briefly<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let start = Instant::now();
+    loop {
+        let found = look();
+        if found.is_some() || start.elapsed() >= LEAVE {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(2));
     }
 }
 

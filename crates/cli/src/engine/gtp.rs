@@ -106,7 +106,7 @@ impl Gtp {
         for word in self.moves.clone() {
             let told = self.told.as_ref().expect("cleared").len();
             if board.words().len() >= told {
-                let line = format!("play {} {}", colour(board.to_move()), self.to_vertex(&word));
+                let line = format!("play {} {}", colour(board.to_move()), self.write_vertex(&word));
                 expect(&line, self.command(&line, grace, stop)?)?;
                 self.told.as_mut().expect("cleared").push(word.clone());
             }
@@ -127,7 +127,7 @@ impl Gtp {
         let answer = expect(&line, self.command(&line, self.program.deadline(budget), stop)?)?;
         let word = answer.split_whitespace().next().unwrap_or("");
         let legal = board.legal();
-        let Some(found) = words::find(&self.from_vertex(word), &legal) else {
+        let Some(found) = words::find(&self.read_vertex(word), &legal) else {
             if legal.is_empty() {
                 return Ok(Thought { value: board.evaluate(), ..Thought::default() });
             }
@@ -139,11 +139,11 @@ impl Gtp {
         Ok(Thought { best: Some(found.to_string()), value: 0.5, seconds, ..Thought::default() })
     }
 
-    fn to_vertex(&self, word: &str) -> String {
+    fn write_vertex(&self, word: &str) -> String {
         self.shift(&words::short(word), |c| if c >= 'i' { (c as u8 + 1) as char } else { c })
     }
 
-    fn from_vertex(&self, word: &str) -> String {
+    fn read_vertex(&self, word: &str) -> String {
         let word = word.to_ascii_lowercase();
         self.shift(&word, |c| if c > 'i' { (c as u8 - 1) as char } else { c })
     }
@@ -240,10 +240,10 @@ mod tests {
         let game = sortie_core::Boxed::new(sortie_core::toy::Nim { heap: 3 });
         let program = Program { command: vec!["/bin/cat".into()], timeout: None, options: vec![] };
         let plain = Gtp::new(program.clone(), false, &game).unwrap();
-        assert_eq!((plain.to_vertex("i9"), plain.from_vertex("I9")), ("i9".into(), "i9".into()));
+        assert_eq!((plain.write_vertex("i9"), plain.read_vertex("I9")), ("i9".into(), "i9".into()));
         let go = Gtp::new(program, true, &game).unwrap();
-        assert_eq!((go.to_vertex("i9"), go.from_vertex("J9")), ("j9".into(), "i9".into()));
-        assert_eq!((go.to_vertex("h9"), go.from_vertex("H9")), ("h9".into(), "h9".into()));
-        assert_eq!(go.from_vertex("PASS"), "pass");
+        assert_eq!((go.write_vertex("i9"), go.read_vertex("J9")), ("j9".into(), "i9".into()));
+        assert_eq!((go.write_vertex("h9"), go.read_vertex("H9")), ("h9".into(), "h9".into()));
+        assert_eq!(go.read_vertex("PASS"), "pass");
     }
 }

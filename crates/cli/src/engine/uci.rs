@@ -5,7 +5,7 @@
 use super::child::Child;
 use super::{Deadline, Program, count, seconds};
 use crate::words;
-use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Fault, Line, PlayError, Side, Thought};
+use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Fault, Line, Outcome, PlayError, Side, Thought};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -184,18 +184,29 @@ fn wait_for(child: &mut Child, word: &str, deadline: Deadline) -> Result<(), Fau
 /// What the engine has said of its search so far.
 #[derive(Debug, Default)]
 struct Said {
-    /// By multipv: value for the side to move, visits, the line.
-    lines: BTreeMap<usize, (f64, u64, Vec<String>)>,
+    /// By multipv.
+    lines: BTreeMap<usize, SaidLine>,
     nodes: u64,
     depth: u32,
     fill: f64,
+}
+
+/// A line as it was said.
+#[derive(Debug)]
+struct SaidLine {
+    /// For the side to move, in `0..=1`.
+    value: f64,
+    visits: u64,
+    /// Certain, as `sortie engine` says it.
+    proved: bool,
+    words: Vec<String>,
 }
 
 impl Said {
     /// Takes in what follows `info`. What is not understood is passed over.
     fn note(&mut self, text: &str) {
         let mut tokens = text.split_whitespace().peekable();
-        let (mut number, mut value, mut visits, mut exact) = (1, None, 0, true);
+        let (mut number, mut value, mut visits, mut exact, mut proved) = (1, None, 0, true, false);
         while let Some(token) = tokens.next() {
             match token {
                 "string" => return,
@@ -207,6 +218,14 @@ impl Said {
                 "multipv" => number = whole(tokens.next()).unwrap_or(1) as usize,
                 "visits" => visits = whole(tokens.next()).unwrap_or(0),
                 "lowerbound" | "upperbound" => exact = false,
+                "proved" => {
+                    proved = true;
+                    value = match tokens.next() {
+                        Some("win") => Some(1.0),
+                        Some("loss") => Some(0.0),
+                        _ => Some(0.5),
+                    };
+                }
                 "score" => {
                     let kind = tokens.next();
                     let given = tokens.next().and_then(|n| n.parse::<f64>().ok()).filter(|n| n.is_finite());
@@ -224,8 +243,8 @@ impl Said {
                 }
                 "pv" => {
                     if let Some(value) = value.filter(|_| exact && (1..=LINES_MAX).contains(&number)) {
-                        let line = tokens.by_ref().map(str::to_string).collect();
-                        self.lines.insert(number, (value, visits, line));
+                        let words = tokens.by_ref().map(str::to_string).collect();
+                        self.lines.insert(number, SaidLine { value, visits, proved, words });
                     }
                     return;
                 }
@@ -236,16 +255,23 @@ impl Said {
 
     fn thought(&self, board: &mut dyn AnyBoard, begun: Instant) -> Thought {
         let side: Side = board.to_move();
-        let lines = self.lines.values().map(|(value, visits, line)| Line {
-            moves: words::follow(board, line.iter().map(String::as_str)),
-            visits: *visits,
-            value: side.view(*value),
-            proved: None,
+        let outcome = |value: f64| match value {
+            1.0 => Outcome::Win(side),
+            0.0 => Outcome::Win(side.other()),
+            _ => Outcome::Draw,
+        };
+        let lines = self.lines.values().map(|said| Line {
+            moves: words::follow(board, said.words.iter().map(String::as_str)),
+            visits: said.visits,
+            value: side.view(said.value),
+            proved: said.proved.then(|| outcome(said.value)),
         });
         let lines: Vec<Line> = lines.filter(|line| !line.moves.is_empty()).collect();
         Thought {
             best: lines.first().and_then(|line| line.moves.first().cloned()),
             value: lines.first().map_or(0.5, |line| line.value),
+            // A move that wins proves its position, and the best move that loses too; a draw leaves others open.
+            proved: lines.first().and_then(|line| line.proved).filter(|outcome| *outcome != Outcome::Draw),
             lines,
             playouts: self.nodes,
             nodes: self.nodes,
@@ -304,6 +330,10 @@ mod tests {
         assert_eq!(thought.lines[1], line(&["2", "3"], 0, 0.5));
         assert_eq!((thought.nodes, thought.depth, thought.fill), (1200, 7, 0.25));
         assert_eq!(board.words(), ["1"]);
+        assert_eq!(thought.proved, None);
+        said.note("multipv 1 score cp 3600 wdl 1000 0 0 proved win pv 3");
+        let proved = said.thought(&mut *board, Instant::now());
+        assert_eq!((proved.proved, proved.value), (Some(Outcome::Win(Side::Second)), 0.0));
     }
 
     #[test]
