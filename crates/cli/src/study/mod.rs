@@ -56,7 +56,16 @@ impl Request {
     /// A request of this version.
     pub fn new(study: &str, seconds: f64, seeds: u32, threads: u32, rows: Vec<String>) -> Request {
         let sortie = env!("CARGO_PKG_VERSION").to_string();
-        Request { format: FORMAT, sortie, study: study.to_string(), seconds, cpu: false, seeds, threads, rows }
+        Request {
+            format: FORMAT,
+            sortie,
+            study: study.to_string(),
+            seconds,
+            cpu: false,
+            seeds,
+            threads,
+            rows,
+        }
     }
 }
 
