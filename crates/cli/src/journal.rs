@@ -47,7 +47,7 @@ impl Journal {
     pub fn open(path: &Path) -> io::Result<Journal> {
         let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
         // A whole last line without its line break is one that `read` took.
-        if !std::fs::read(path)?.last().is_none_or(|&byte| byte == b'\n') {
+        if std::fs::read(path)?.last().is_some_and(|&byte| byte != b'\n') {
             file.write_all(b"\n")?;
         }
         Ok(Journal { file, synced: Instant::now() })

@@ -204,14 +204,10 @@ fn tune(request: &Request, path: &Path, concurrency: u32, json: bool, quiet: boo
 
     let optima = tuning.optima();
     let mut pictures = Vec::new();
-    for i in 0..request.parameters.len() {
-        let name: String = request.parameters[i]
-            .name
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-            .collect();
-        let name = format!("{name}.svg");
-        home.write(&name, draw(&tuning, i, &optima[i]).as_bytes())?;
+    for (i, (parameter, optimum)) in request.parameters.iter().zip(&optima).enumerate() {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        let name = parameter.name.chars().map(plain).collect::<String>() + ".svg";
+        home.write(&name, draw(&tuning, i, optimum).as_bytes())?;
         pictures.push(name);
     }
     let result = to_json(request, &tuning, &optima, path);
