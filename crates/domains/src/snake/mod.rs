@@ -7,21 +7,27 @@
 //! closed by its last move. A path that can no longer be closed ends there and scores minus the distance from its
 //! head to the start, so that no open path is ever taken for a coil.
 //!
-//! Leaves out: the symmetric coils and the joining of smaller ones that hold the records beyond dimension 8.
+//! Leaves out: the joining of smaller ones that holds the records beyond dimension 8.
+
+mod symmetric;
 
 use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::picture::{FAINT, INK, PALETTE, PAPER, Picture, Shape};
 use sortie_core::{Choices, Domain, Problem};
+use symmetric::Symmetric;
 
 const NAMES: &str =
     "a dimension from 2 to 16, or dimension-spread with a spread from 2 to 16, as in 8 or 9-3";
+
+const OPTIONS: &[(&str, &str)] =
+    &[("symmetric", "off (default) or on: only what a symmetry of the cube maps to itself, chosen by half")];
 
 /// The row of open paths.
 pub static SNAKE: Entry = Entry {
     name: "snake",
     about: "snake in the box: the longest path in the d-cube that keeps its distance from itself",
     names: NAMES,
-    options: &[],
+    options: OPTIONS,
     examples: &["snake/7", "snake/8", "snake/9-3"],
     open: |request| open(request, "snake", false),
 };
@@ -31,21 +37,27 @@ pub static COIL: Entry = Entry {
     name: "coil",
     about: "coil in the box: the longest closed path in the d-cube that keeps its distance from itself",
     names: NAMES,
-    options: &[],
+    options: OPTIONS,
     examples: &["coil/7", "coil/8", "coil/9-3"],
     open: |request| open(request, "coil", true),
 };
 
 fn open(request: &Request, domain: &'static str, closed: bool) -> Result<Opened, OpenError> {
-    request.options.clone().finish(&[])?;
+    let mut options = request.options.clone();
+    let symmetric = options.choice("symmetric", &["off", "on"])? == 1;
+    options.finish(OPTIONS)?;
     let (dimension, spread) = request.name.split_once('-').unwrap_or((request.name, "2"));
-    match (dimension.parse(), spread.parse()) {
-        (Ok(d @ 2..=16), Ok(k @ 2..=16)) => Ok(Opened::Problem(Box::new(Cube::new(d, k, closed)))),
-        _ => Err(OpenError::OutOfRange {
-            domain,
-            name: request.name.to_string(),
-            message: format!("expected {NAMES}"),
-        }),
+    let fail = |message| Err(OpenError::OutOfRange { domain, name: request.name.to_string(), message });
+    let (Ok(d @ 2..=16), Ok(k @ 2..=16)) = (dimension.parse(), spread.parse()) else {
+        return fail(format!("expected {NAMES}"));
+    };
+    let cube = Cube::new(d, k, closed);
+    if !symmetric {
+        return Ok(Opened::Problem(Box::new(cube)));
+    }
+    match Symmetric::new(cube) {
+        Some(half) => Ok(Opened::Problem(Box::new(half))),
+        None => fail("symmetric=on: expected a spread up to the dimension".into()),
     }
 }
 
