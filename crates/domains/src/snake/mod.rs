@@ -176,12 +176,7 @@ impl Cube {
     /// The free neighbours of a vertex, unused dimensions included: what a step there would go on to block.
     #[inline]
     fn room(&self, state: &State, v: u16) -> u32 {
-        let (word, low) = ((v >> 6) as usize, (v & 63) as usize);
-        let mut room = (self.next[low] & !state.blocked[word]).count_ones();
-        for dimension in 6..self.d {
-            room += 1 - (state.blocked[word ^ 1 << (dimension - 6)] >> low & 1) as u32;
-        }
-        room
+        free_neighbours(self, &state.blocked, v)
     }
 
     /// Calls `f` with every legal move.
@@ -245,6 +240,16 @@ impl Cube {
     fn dimensions(&self, state: &State) -> impl Iterator<Item = u32> {
         state.path.windows(2).map(|edge| (edge[0] ^ edge[1]).trailing_zeros())
     }
+}
+
+#[inline]
+fn free_neighbours(cube: &Cube, blocked: &[u64], v: u16) -> u32 {
+    let (word, low) = ((v >> 6) as usize, (v & 63) as usize);
+    let mut free = (cube.next[low] & !blocked[word]).count_ones();
+    for dimension in 6..cube.d {
+        free += 1 - (blocked[word ^ 1 << (dimension - 6)] >> low & 1) as u32;
+    }
+    free
 }
 
 impl Domain for Cube {

@@ -8,9 +8,9 @@
 //!
 //! Leaves out: symmetries that are the same but for the names of dimensions, and with them the coils that have none.
 
-use super::{Cube, State as Plain};
+use super::{Cube, State as Plain, free_neighbours};
 use sortie_core::picture::Picture;
-use sortie_core::{Domain, Problem};
+use sortie_core::{Choices, Domain, Problem};
 
 /// The instance.
 #[derive(Debug)]
@@ -25,10 +25,36 @@ struct Symmetry {
     /// Where the dimensions go, one hexadecimal digit each, and the shift behind a `+`.
     word: String,
     shift: u16,
-    /// `images[a][v]` is `v` after the symmetry has been applied `a + 1` times, up to one less than its order.
-    images: Vec<Vec<u16>>,
-    /// `after[i]` is the dimension that must have been used before `i`, or `i`: the two could be exchanged.
-    after: Vec<u8>,
+    /// `images[a]` applies the symmetry `a + 1` times, up to one less than its order.
+    images: Vec<Image>,
+    /// By dimension.
+    turns: Vec<Turn>,
+}
+
+/// The symmetry, applied some number of times: a table for each byte of a vertex.
+#[derive(Debug)]
+struct Image {
+    low: [u16; 256],
+    high: [u16; 256],
+}
+
+impl Image {
+    #[inline]
+    fn of(&self, v: u16) -> u16 {
+        self.low[(v & 255) as usize] ^ self.high[(v >> 8) as usize]
+    }
+}
+
+/// When a dimension may first be used: of walks that differ only in the names of dimensions that the symmetry treats
+/// alike, one is enough.
+#[derive(Debug)]
+struct Turn {
+    /// The dimensions of its cycle, as bits.
+    cycle: u32,
+    /// Those of a cycle that is alike, one of which must come first; 0 if there is none.
+    before: u32,
+    /// Whether it may be the first of its cycle.
+    opens: bool,
 }
 
 /// Half of a snake from its middle, or the part of a coil that its images repeat.
@@ -83,16 +109,16 @@ impl Symmetric {
         }
         let newest = state.path[next - 1];
         if self.cube.closed {
-            symmetry.images.iter().for_each(|image| self.block(state, image[newest as usize]));
+            symmetry.images.iter().for_each(|image| self.block(state, image.of(newest)));
             return;
         }
         // The image of vertex i is i + next + middle edges from the next one.
         let (image, middle) = (&symmetry.images[0], usize::from(symmetry.shift != 0));
         let first = k.saturating_sub(next + middle);
         if first < next {
-            self.block(state, image[newest as usize]);
+            self.block(state, image.of(newest));
             if next + middle <= k && first + 1 < next {
-                self.block(state, image[state.path[first] as usize]);
+                self.block(state, image.of(state.path[first]));
             }
         }
     }
@@ -103,10 +129,10 @@ impl Symmetric {
         let next = state.path.len() as u32;
         if self.cube.closed {
             return (next >= self.cube.k || v.count_ones() == next)
-                && symmetry.images.iter().all(|image| (v ^ image[v as usize]).count_ones() >= self.cube.k);
+                && symmetry.images.iter().all(|image| (v ^ image.of(v)).count_ones() >= self.cube.k);
         }
         let along = 2 * next + u32::from(symmetry.shift != 0);
-        (v ^ symmetry.images[0][v as usize]).count_ones() >= along.min(self.cube.k)
+        (v ^ symmetry.images[0].of(v)).count_ones() >= along.min(self.cube.k)
     }
 
     #[inline]
@@ -114,15 +140,21 @@ impl Symmetric {
         let head = state.path[state.path.len() - 1];
         for dimension in 0..self.cube.d as u8 {
             let to = head ^ 1 << dimension;
-            let after = symmetry.after[dimension as usize];
-            let in_turn = after == dimension || (state.used >> dimension | state.used >> after) & 1 == 1;
-            if in_turn
+            let turn = &symmetry.turns[dimension as usize];
+            let fresh = turn.opens && (turn.before == 0 || state.used & turn.before != 0);
+            if (fresh || state.used & turn.cycle != 0)
                 && state.blocked[(to >> 6) as usize] >> (to & 63) & 1 == 0
                 && self.fits(state, symmetry, to)
             {
                 f(dimension);
             }
         }
+    }
+
+    /// The free neighbours of where a step leads.
+    #[inline]
+    fn room(&self, state: &State, mv: u16) -> u32 {
+        free_neighbours(&self.cube, &state.blocked, state.path[state.path.len() - 1] ^ 1 << mv)
     }
 
     /// Closes the coil by the shortest way from the head to the image of 0, if there is one that fits.
@@ -158,7 +190,7 @@ impl Symmetric {
             path.push(v);
             let fits = (0..at).all(|i| apart_enough(path[i], at - i))
                 && symmetry.images.iter().enumerate().all(|(a, image)| {
-                    (0..=at).all(|i| apart_enough(image[path[i] as usize], (a + 1) * n + i - at))
+                    (0..=at).all(|i| apart_enough(image.of(path[i]), (a + 1) * n + i - at))
                 });
             if fits && self.go_home(path, symmetry, n) {
                 return true;
@@ -175,7 +207,7 @@ impl Symmetric {
         };
         let mut vertices = Vec::new();
         if !self.cube.closed {
-            let image = state.path.iter().rev().map(|&v| symmetry.images[0][v as usize]);
+            let image = state.path.iter().rev().map(|&v| symmetry.images[0].of(v));
             vertices.extend(image);
             vertices.extend(&state.path[usize::from(symmetry.shift == 0)..]);
         } else if state.closed_at == 0 {
@@ -187,7 +219,7 @@ impl Symmetric {
             for image in &symmetry.images {
                 vertices.extend_from_within(..n);
                 let from = vertices.len() - n;
-                vertices[from..].iter_mut().for_each(|v| *v = image[*v as usize]);
+                vertices[from..].iter_mut().for_each(|v| *v = image.of(*v));
             }
             vertices.push(0);
         }
@@ -300,6 +332,34 @@ impl Problem for Symmetric {
         (all <= 1_000_000).then_some(all)
     }
 
+    fn bias(&self, state: &State, mv: u16) -> f64 {
+        match state.symmetry {
+            None => 0.0,
+            Some(_) => -2.0 * f64::from(self.room(state, mv)),
+        }
+    }
+
+    /// As in the plain cube: neither dead ends nor steps to vertices with over two more free neighbours than the
+    /// tightest.
+    fn choices(&self, state: &State, out: &mut Choices<u16>) {
+        self.moves(state, &mut out.moves);
+        if state.symmetry.is_some() && out.moves.len() > 1 {
+            let mut rooms = [0; 16];
+            let mut tightest = u32::MAX;
+            for &mv in &out.moves {
+                let room = self.room(state, mv);
+                rooms[mv as usize] = room;
+                if room > 0 {
+                    tightest = tightest.min(room);
+                }
+            }
+            if tightest < u32::MAX {
+                out.moves.retain(|&mv| (1..=tightest + 2).contains(&rooms[mv as usize]));
+            }
+        }
+        out.codes.extend(out.moves.iter().map(|&mv| self.code(state, mv)));
+    }
+
     fn best_known(&self) -> Option<f64> {
         self.cube.best_known()
     }
@@ -312,53 +372,90 @@ fn snake_symmetries(cube: &Cube) -> Vec<Symmetry> {
     let mut all = Vec::new();
     for middle in [0, 1] {
         for pairs in 1..=(d - middle) / 2 {
-            let mut to: Vec<usize> = (0..d).collect();
-            (0..pairs).for_each(|i| to.swap(middle + 2 * i, middle + 2 * i + 1));
-            all.push(Symmetry::new(&to, middle as u16, 2));
+            let mut cycles = vec![Cycle { length: 1, shift: 1 }; middle];
+            cycles.resize(middle + pairs, Cycle { length: 2, shift: 0 });
+            cycles.resize(d - pairs, Cycle { length: 1, shift: 0 });
+            all.push(Symmetry::new(&cycles, 2));
         }
     }
     all
 }
 
-/// The involutions that take 0 to a vertex at least k away.
+/// The symmetries of order 2 to 5 that take 0 to vertices at least k from it. Longer orders found nothing better.
 fn coil_symmetries(cube: &Cube) -> Vec<Symmetry> {
-    let d = cube.d as usize;
     let mut all = Vec::new();
-    for pairs in 0..=d / 2 {
-        let mut to: Vec<usize> = (0..d).collect();
-        (0..pairs).for_each(|i| to.swap(2 * i, 2 * i + 1));
-        for shifted_pairs in 0..=pairs {
-            for shifted in 0..=d - 2 * pairs {
-                let shift = (1u32 << (2 * shifted_pairs)) - 1 | ((1u32 << shifted) - 1) << (2 * pairs);
-                if shift.count_ones() >= cube.k {
-                    all.push(Symmetry::new(&to, shift as u16, 2));
-                }
+    for order in 2..=5 {
+        let kinds: Vec<Cycle> = (1..=order)
+            .filter(|length| order % length == 0)
+            .flat_map(|length| (0..1u32 << length).map(move |shift| Cycle { length, shift }))
+            // One of those that differ by where the cycle starts; and `order` times must be the identity.
+            .filter(|c| c.turned().all(|shift| shift >= c.shift))
+            .filter(|c| c.shift.count_ones() as usize * (order / c.length) % 2 == 0)
+            .collect();
+        each_sum(&kinds, cube.d as usize, &mut Vec::new(), &mut |cycles| {
+            let symmetry = Symmetry::new(cycles, order);
+            if symmetry.images.iter().all(|image| image.of(0).count_ones() >= cube.k) {
+                all.push(symmetry);
             }
-        }
+        });
     }
     all
+}
+
+/// Calls `f` with every selection of cycles, in the order of `kinds`, the lengths of which add up to `rest`.
+fn each_sum(kinds: &[Cycle], rest: usize, chosen: &mut Vec<Cycle>, f: &mut impl FnMut(&[Cycle])) {
+    if rest == 0 {
+        return f(chosen);
+    }
+    for (i, &kind) in kinds.iter().enumerate().filter(|(_, kind)| kind.length <= rest) {
+        chosen.push(kind);
+        each_sum(&kinds[i..], rest - kind.length, chosen, f);
+        chosen.pop();
+    }
+}
+
+/// Dimensions that a symmetry permutes cyclically, and which of them it flips, as bits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Cycle {
+    length: usize,
+    shift: u32,
+}
+
+impl Cycle {
+    /// The shift as it would be if the cycle started elsewhere.
+    fn turned(self) -> impl Iterator<Item = u32> {
+        let Cycle { length, shift } = self;
+        (1..length).map(move |by| (shift >> by | shift << (length - by)) & ((1 << length) - 1))
+    }
 }
 
 impl Symmetry {
-    /// The symmetry of the given order that takes dimension `i` to `to[i]` and 0 to `shift`.
-    fn new(to: &[usize], shift: u16, order: usize) -> Symmetry {
-        let apply = |v: u16| to.iter().enumerate().fold(shift, |w, (i, &to)| w ^ (v >> i & 1) << to);
-        let mut images = vec![(0..=u16::MAX >> (16 - to.len())).map(apply).collect::<Vec<u16>>()];
-        while images.len() + 1 < order {
-            images.push(images[images.len() - 1].iter().map(|&v| apply(v)).collect());
-        }
-        // What a dimension is to the symmetry: dimensions of which this is the same can be exchanged, pairs as pairs.
-        let kind = |i: usize| (to[i] == i, shift >> i & 1);
-        let after = |i: usize| {
-            if to[i] < i {
-                return to[i] as u8;
+    /// The symmetry of the given order that has these cycles.
+    fn new(cycles: &[Cycle], order: usize) -> Symmetry {
+        let (mut to, mut shift, mut turns) = (Vec::new(), 0u16, Vec::new());
+        let (mut last, mut last_bits) = (None, 0);
+        for &cycle in cycles {
+            let from = to.len();
+            let bits = ((1u32 << cycle.length) - 1) << from;
+            shift |= (cycle.shift << from) as u16;
+            let before = if last == Some(cycle) { last_bits } else { 0 };
+            for i in 0..cycle.length {
+                to.push(from + (i + 1) % cycle.length);
+                let alike = cycle.turned().all(|turned| turned == cycle.shift);
+                turns.push(Turn { cycle: bits, before, opens: i == 0 || !alike });
             }
-            let earlier = (0..i).rev().find(|&j| kind(j) == kind(i) && to[j] >= j);
-            earlier.unwrap_or(i) as u8
-        };
-        let after = (0..to.len()).map(after).collect();
+            (last, last_bits) = (Some(cycle), bits);
+        }
+        let apply = |v: u16| to.iter().enumerate().fold(shift, |w, (i, &to)| w ^ (v >> i & 1) << to);
+        let images = (1..order).map(|times| {
+            let image = |v: u16| (0..times).fold(v, |v, _| apply(v));
+            let low = std::array::from_fn(|v| image(v as u16));
+            let high = std::array::from_fn(|v| image((v << 8) as u16) ^ image(0));
+            Image { low, high }
+        });
+        let images = images.collect();
         let digits: String = to.iter().map(|to| format!("{to:x}")).collect();
-        Symmetry { word: format!("{digits}+{shift:x}"), shift, images, after }
+        Symmetry { word: format!("{digits}+{shift:x}"), shift, images, turns }
     }
 }
 
