@@ -522,7 +522,7 @@ fn blend(a: u32, b: u32, t: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::{Rng, conformance, replay_whole};
+    use sortie_core::{Record, Rng, conformance, replay_whole};
 
     #[test]
     fn conforms() {
@@ -622,11 +622,39 @@ mod tests {
     }
 
     #[test]
+    fn the_records_are_no_shorter_than_the_best_known() {
+        let records = [
+            (8, 2, true, include_str!("../../../../records/coil-8-96.record")),
+            (9, 3, true, include_str!("../../../../records/coil-9-3-64.record")),
+            (9, 4, true, include_str!("../../../../records/coil-9-4-30.record")),
+            (10, 4, true, include_str!("../../../../records/coil-10-4-46.record")),
+            (11, 4, true, include_str!("../../../../records/coil-11-4-72.record")),
+            (11, 5, false, include_str!("../../../../records/snake-11-5-39.record")),
+            (12, 6, false, include_str!("../../../../records/snake-12-6-33.record")),
+            (13, 6, false, include_str!("../../../../records/snake-13-6-47.record")),
+        ];
+        for (d, k, closed, text) in records {
+            let (record, cube) = (Record::parse(text).unwrap(), Cube::new(d, k, closed));
+            let end = replay_whole(&cube, &record.moves).unwrap();
+            check(&cube, &end);
+            assert_eq!(cube.score(&end), record.score, "{}", record.instance);
+            assert!(cube.best_known().is_some_and(|known| record.score >= known), "{}", record.instance);
+        }
+    }
+
+    #[test]
     fn bad_names_are_refused_and_pictures_stay_small() {
         for name in ["1", "17", "8-1", "8-17", "8-", "-3", "eight", "", "8-3-2"] {
             let request = Request { name, options: Default::default(), read: &|_| Err("no files".into()) };
             assert!((SNAKE.open)(&request).is_err_and(|e| e.to_string().contains("from 2 to 16")), "{name}");
         }
+        let open = |name| {
+            let (name, options) = crate::instance::split_options(name);
+            (COIL.open)(&Request { name, options, read: &|_| Err("no files".into()) })
+        };
+        assert!(open("8:symmetric=on").is_ok() && open("3-4").is_ok());
+        assert!(open("3-4:symmetric=on").is_err_and(|e| e.to_string().contains("up to the dimension")));
+        assert!(open("8:symmetric=yes").is_err() && open("8:symmetry=on").is_err());
         let cube = Cube::new(16, 2, false);
         let (mut state, mut rng, mut scratch) = (cube.initial(), Rng::new(1, 0), Vec::new());
         while let Some(mv) = cube.random_move(&state, &mut rng, &mut scratch) {
