@@ -7,21 +7,27 @@
 //! closed by its last move. A path that can no longer be closed ends there and scores minus the distance from its
 //! head to the start, so that no open path is ever taken for a coil.
 //!
-//! Leaves out: the symmetric coils and the joining of smaller ones that hold the records beyond dimension 8.
+//! Leaves out: the joining of smaller ones that holds the records beyond dimension 8.
+
+mod symmetric;
 
 use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::picture::{FAINT, INK, PALETTE, PAPER, Picture, Shape};
 use sortie_core::{Choices, Domain, Problem};
+use symmetric::Symmetric;
 
 const NAMES: &str =
     "a dimension from 2 to 16, or dimension-spread with a spread from 2 to 16, as in 8 or 9-3";
+
+const OPTIONS: &[(&str, &str)] =
+    &[("symmetric", "off (default) or on: only what a symmetry of the cube maps to itself, chosen by half")];
 
 /// The row of open paths.
 pub static SNAKE: Entry = Entry {
     name: "snake",
     about: "snake in the box: the longest path in the d-cube that keeps its distance from itself",
     names: NAMES,
-    options: &[],
+    options: OPTIONS,
     examples: &["snake/7", "snake/8", "snake/9-3"],
     open: |request| open(request, "snake", false),
 };
@@ -31,21 +37,27 @@ pub static COIL: Entry = Entry {
     name: "coil",
     about: "coil in the box: the longest closed path in the d-cube that keeps its distance from itself",
     names: NAMES,
-    options: &[],
+    options: OPTIONS,
     examples: &["coil/7", "coil/8", "coil/9-3"],
     open: |request| open(request, "coil", true),
 };
 
 fn open(request: &Request, domain: &'static str, closed: bool) -> Result<Opened, OpenError> {
-    request.options.clone().finish(&[])?;
+    let mut options = request.options.clone();
+    let symmetric = options.choice("symmetric", &["off", "on"])? == 1;
+    options.finish(OPTIONS)?;
     let (dimension, spread) = request.name.split_once('-').unwrap_or((request.name, "2"));
-    match (dimension.parse(), spread.parse()) {
-        (Ok(d @ 2..=16), Ok(k @ 2..=16)) => Ok(Opened::Problem(Box::new(Cube::new(d, k, closed)))),
-        _ => Err(OpenError::OutOfRange {
-            domain,
-            name: request.name.to_string(),
-            message: format!("expected {NAMES}"),
-        }),
+    let fail = |message| Err(OpenError::OutOfRange { domain, name: request.name.to_string(), message });
+    let (Ok(d @ 2..=16), Ok(k @ 2..=16)) = (dimension.parse(), spread.parse()) else {
+        return fail(format!("expected {NAMES}"));
+    };
+    let cube = Cube::new(d, k, closed);
+    if !symmetric {
+        return Ok(Opened::Problem(Box::new(cube)));
+    }
+    match Symmetric::new(cube) {
+        Some(half) => Ok(Opened::Problem(Box::new(half))),
+        None => fail("symmetric=on: expected a spread up to the dimension".into()),
     }
 }
 
@@ -164,12 +176,7 @@ impl Cube {
     /// The free neighbours of a vertex, unused dimensions included: what a step there would go on to block.
     #[inline]
     fn room(&self, state: &State, v: u16) -> u32 {
-        let (word, low) = ((v >> 6) as usize, (v & 63) as usize);
-        let mut room = (self.next[low] & !state.blocked[word]).count_ones();
-        for dimension in 6..self.d {
-            room += 1 - (state.blocked[word ^ 1 << (dimension - 6)] >> low & 1) as u32;
-        }
-        room
+        free_neighbours(self, &state.blocked, v)
     }
 
     /// Calls `f` with every legal move.
@@ -233,6 +240,16 @@ impl Cube {
     fn dimensions(&self, state: &State) -> impl Iterator<Item = u32> {
         state.path.windows(2).map(|edge| (edge[0] ^ edge[1]).trailing_zeros())
     }
+}
+
+#[inline]
+fn free_neighbours(cube: &Cube, blocked: &[u64], v: u16) -> u32 {
+    let (word, low) = ((v >> 6) as usize, (v & 63) as usize);
+    let mut free = (cube.next[low] & !blocked[word]).count_ones();
+    for dimension in 6..cube.d {
+        free += 1 - (blocked[word ^ 1 << (dimension - 6)] >> low & 1) as u32;
+    }
+    free
 }
 
 impl Domain for Cube {
@@ -505,7 +522,7 @@ fn blend(a: u32, b: u32, t: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::{Rng, conformance, replay_whole};
+    use sortie_core::{Record, Rng, conformance, replay_whole};
 
     #[test]
     fn conforms() {
@@ -605,11 +622,39 @@ mod tests {
     }
 
     #[test]
+    fn the_records_are_no_shorter_than_the_best_known() {
+        let records = [
+            (8, 2, true, include_str!("../../../../records/coil-8-96.record")),
+            (9, 3, true, include_str!("../../../../records/coil-9-3-64.record")),
+            (9, 4, true, include_str!("../../../../records/coil-9-4-30.record")),
+            (10, 4, true, include_str!("../../../../records/coil-10-4-46.record")),
+            (11, 4, true, include_str!("../../../../records/coil-11-4-72.record")),
+            (11, 5, false, include_str!("../../../../records/snake-11-5-39.record")),
+            (12, 6, false, include_str!("../../../../records/snake-12-6-33.record")),
+            (13, 6, false, include_str!("../../../../records/snake-13-6-47.record")),
+        ];
+        for (d, k, closed, text) in records {
+            let (record, cube) = (Record::parse(text).unwrap(), Cube::new(d, k, closed));
+            let end = replay_whole(&cube, &record.moves).unwrap();
+            check(&cube, &end);
+            assert_eq!(cube.score(&end), record.score, "{}", record.instance);
+            assert!(cube.best_known().is_some_and(|known| record.score >= known), "{}", record.instance);
+        }
+    }
+
+    #[test]
     fn bad_names_are_refused_and_pictures_stay_small() {
         for name in ["1", "17", "8-1", "8-17", "8-", "-3", "eight", "", "8-3-2"] {
             let request = Request { name, options: Default::default(), read: &|_| Err("no files".into()) };
             assert!((SNAKE.open)(&request).is_err_and(|e| e.to_string().contains("from 2 to 16")), "{name}");
         }
+        let open = |name| {
+            let (name, options) = crate::instance::split_options(name);
+            (COIL.open)(&Request { name, options, read: &|_| Err("no files".into()) })
+        };
+        assert!(open("8:symmetric=on").is_ok() && open("3-4").is_ok());
+        assert!(open("3-4:symmetric=on").is_err_and(|e| e.to_string().contains("up to the dimension")));
+        assert!(open("8:symmetric=yes").is_err() && open("8:symmetry=on").is_err());
         let cube = Cube::new(16, 2, false);
         let (mut state, mut rng, mut scratch) = (cube.initial(), Rng::new(1, 0), Vec::new());
         while let Some(mv) = cube.random_move(&state, &mut rng, &mut scratch) {
