@@ -7,7 +7,7 @@
 use super::parallel::{Member, Round, together};
 use super::{SpecError, check_level};
 use crate::domain::Problem;
-use crate::playout::{Offer, Scratch, Trace, playout, retrace};
+use crate::playout::{Offer, Scratch, Trace, indices_of, playout, retrace};
 use crate::policy::{Mark, Policy, SavedPolicy};
 use crate::replay::words;
 use crate::run::Run;
@@ -34,6 +34,8 @@ pub struct Nrpa {
     pub stabilise: u32,
     /// A level ends early when its best sequence has come again so many times; 0: never (limited repetitions).
     pub repetitions: u32,
+    /// Hand the best sequence of every call of level 1 to the domain's local search (memetic NRPA).
+    pub improve: bool,
     /// The level whose calls are made in parallel.
     pub parallel: Parallel,
     /// How many calls at a time. The answer depends on it, and not on the number of threads.
@@ -51,6 +53,7 @@ impl Default for Nrpa {
             temperature: 1.0,
             stabilise: 1,
             repetitions: 0,
+            improve: false,
             parallel: Parallel::None,
             workers: 1,
         }
@@ -211,15 +214,31 @@ impl<'a, P: Problem> Nest<'a, P> {
             return self.sample(run);
         }
         if self.params.parallel == Parallel::Local(level as u32) {
-            return self.divide(level, run);
+            self.divide(level, run);
+        } else {
+            if !resumed {
+                self.begin(level);
+            }
+            self.iterate(level, self.params.iterations, resumed, run);
+            let here = &mut self.levels[level];
+            self.policy.rewind(here.mark);
+            here.best.forget_ids(&self.policy);
         }
-        if !resumed {
-            self.begin(level);
+        if self.params.improve && level == 1 && !run.stopped() {
+            self.improve(level, run);
         }
-        self.iterate(level, self.params.iterations, resumed, run);
-        let here = &mut self.levels[level];
-        self.policy.rewind(here.mark);
-        here.best.forget_ids(&self.policy);
+    }
+
+    /// Local search on the result of a call, which the level above then takes for the result.
+    fn improve(&mut self, level: usize, run: &mut Run) {
+        let best = &mut self.levels[level].best;
+        self.scratch.replay(self.problem, &best.moves);
+        let Some(moves) = self.problem.improve(self.scratch.end(), &mut run.rng) else { return };
+        let indices = indices_of(self.problem, self.offer, &moves, &mut self.scratch);
+        let indices = indices.expect("an improvement consists of legal moves");
+        let trace = retrace(self.problem, self.offer, &self.policy, &indices, &mut self.scratch);
+        *best = trace.expect("the indices are of this problem");
+        run.offer(best.score, || words(self.problem, &best.moves));
     }
 
     fn begin(&mut self, level: usize) {
@@ -364,10 +383,19 @@ impl<'a, P: Problem> Nest<'a, P> {
             repeats: level.repeats,
             mark: level.mark,
             played: level.best.score > f64::NEG_INFINITY,
-            indices: level.best.indices(),
+            indices: self.indices(&level.best),
         });
         let saved = Saved { levels: levels.collect(), policy: self.policy.save() };
         postcard::to_stdvec(&saved).expect("plain data always serialises")
+    }
+
+    /// What `retrace` makes the trace from again.
+    fn indices(&self, trace: &Trace<P::Move>) -> Vec<u32> {
+        if !self.params.improve {
+            return trace.indices();
+        }
+        let mut scratch = Scratch::new(self.problem);
+        indices_of(self.problem, self.offer, &trace.moves, &mut scratch).expect("these moves were played")
     }
 
     /// Restores what `save` gave. False, and nothing changed, if it is not of this search.
