@@ -367,3 +367,14 @@ impl<'a, const W: usize> Plan<'a, W> {
         false
     }
 }
+
+/// Routes and distance after a descent, and after a second one.
+#[cfg(test)]
+pub fn descents<const W: usize>(vrptw: &Vrptw<W>, tour: &[u16]) -> ((usize, f64), (usize, f64)) {
+    let (mut plan, near) = (Plan::new(vrptw, tour), Near::new(vrptw));
+    let mut descend = || {
+        plan.descend(&near);
+        (plan.routes.len(), plan.distance())
+    };
+    (descend(), descend())
+}

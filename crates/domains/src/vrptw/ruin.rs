@@ -81,6 +81,7 @@ impl<'a, const W: usize> Ruin<'a, W> {
         let cost = |r: &usize| plan.routes[*r].iter().map(|&j| 1 + self.waited[j as usize]).sum::<u32>();
         let easiest = (0..plan.routes.len()).min_by_key(cost).expect("there are routes");
         let mut waiting = now.remove_route(easiest);
+        let routes = now.routes.len();
         let mut next = now.twin();
         let mut distance = now.distance();
         let heat = self.vrptw.select.unit() * WARM;
@@ -89,7 +90,7 @@ impl<'a, const W: usize> Ruin<'a, W> {
             self.out.clear();
             self.out.extend_from_slice(&waiting);
             self.ruin(&mut next, rng);
-            self.recreate(&mut next, false, rng);
+            self.recreate(&mut next, routes, rng);
             if self.out.is_empty() {
                 plan.copy_from(&next);
                 return true;
@@ -109,12 +110,13 @@ impl<'a, const W: usize> Ruin<'a, W> {
         false
     }
 
-    /// Looks for shorter routes, no more of them unless vehicles cost nothing.
+    /// Looks for shorter routes, no more of them unless vehicles of the fleet cost nothing.
     fn shorter(&mut self, plan: &mut Plan<W>, rng: &mut Rng) {
         let (mut now, mut next) = (plan.twin(), plan.twin());
         let mut distance = plan.distance();
         let mut best = distance;
-        let may_open = self.vrptw.objective == Objective::Dimacs;
+        let vehicles_count = self.vrptw.objective == Objective::Vehicles;
+        let free = if vehicles_count { 0 } else { self.vrptw.fleet as usize };
         // A straight line: a power would be the library's, and not the same on every machine.
         let unit = self.vrptw.select.unit();
         let cooling = (HOT - COLD) * unit / f64::from(ROUNDS);
@@ -123,7 +125,7 @@ impl<'a, const W: usize> Ruin<'a, W> {
             next.copy_from(&now);
             self.out.clear();
             self.ruin(&mut next, rng);
-            self.recreate(&mut next, may_open, rng);
+            self.recreate(&mut next, free.max(now.routes.len()), rng);
             heat -= cooling;
             if !self.out.is_empty() {
                 continue;
@@ -132,7 +134,7 @@ impl<'a, const W: usize> Ruin<'a, W> {
             if length < distance + heat * rng.unit() {
                 std::mem::swap(&mut now, &mut next);
                 distance = length;
-                if distance < best - GAIN_MIN || now.routes.len() < plan.routes.len() {
+                if distance < best - GAIN_MIN || vehicles_count && now.routes.len() < plan.routes.len() {
                     best = distance;
                     plan.copy_from(&now);
                 }
@@ -203,13 +205,14 @@ impl<'a, const W: usize> Ruin<'a, W> {
         });
     }
 
-    /// Puts the customers of `out` back, each where it costs least; those for whom there is no room stay in `out`.
-    fn recreate(&mut self, plan: &mut Plan<W>, may_open: bool, rng: &mut Rng) {
+    /// Puts the customers of `out` back, each where it costs least, with up to `routes_max` routes; those for whom there
+    /// is no room stay in `out`.
+    fn recreate(&mut self, plan: &mut Plan<W>, routes_max: usize, rng: &mut Rng) {
         self.sort_out(rng);
         let mut left = 0;
         for k in 0..self.out.len() {
             let j = self.out[k];
-            let open = may_open && plan.routes.len() < self.vrptw.fleet as usize;
+            let open = plan.routes.len() < routes_max;
             let alone = if open { plan.d(0, j) + plan.d(j, 0) } else { f64::INFINITY };
             match self.best_place(plan, j, alone, rng) {
                 Some((r, p)) => {
