@@ -153,6 +153,10 @@ pub struct SearchArgs {
     #[arg(long, value_name = "R")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repetitions: Option<u32>,
+    /// Hand the results of level 1 to the domain's local search, where it has one (nrpa)
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub improve: Option<bool>,
     /// Calls in parallel: shared:L, local:L (L is a level), root or none (nrpa: none)
     #[arg(long, value_name = "FORM")]
     #[serde(skip_serializing_if = "Option::is_none")]

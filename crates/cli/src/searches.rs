@@ -30,6 +30,7 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("temperature", "divide the weights by this where probabilities are computed"),
     ("stabilise", "playouts before each adaptation of level 1, the best of which counts"),
     ("repetitions", "end a level when its best sequence has come again so many times; 0: never"),
+    ("improve", "hand the results of level 1 to the domain's local search, where it has one"),
     ("parallel", "the level whose calls are made in parallel: none, shared:L or local:L"),
     ("workers", "parallel calls at a time"),
 ];
@@ -163,6 +164,7 @@ mod tests {
             temperature: None,
             stabilise: None,
             repetitions: None,
+            improve: None,
             parallel: None,
             workers: None,
         }

@@ -13,7 +13,7 @@ const PLAYOUT_MOVES_MAX: usize = 100_000;
 pub fn problem<P: Problem>(p: &P, playouts: usize, seed: u64) {
     let mut rng = Rng::new(seed, 0);
     let mut choices = Choices::new();
-    for _ in 0..playouts {
+    for playout in 0..playouts {
         let end = walk(p, &mut rng, |state, moves| {
             choices.clear();
             p.choices(state, &mut choices);
@@ -49,7 +49,33 @@ pub fn problem<P: Problem>(p: &P, playouts: usize, seed: u64) {
         assert!(choices.moves.is_empty(), "choices at the end of a playout in\n{}", p.show(&end));
         assert!(p.score(&end).is_finite(), "score is not finite in\n{}", p.show(&end));
         assert_eq!(p.score(&end), p.score(&end.clone()), "score depends on more than the state");
+        // Once: it may take as long as a thousand playouts.
+        if playout == 0 {
+            improvement(p, &end, &mut rng);
+        }
     }
+}
+
+/// Checks what local search makes of the end of a playout.
+fn improvement<P: Problem>(p: &P, end: &P::State, rng: &mut Rng) {
+    let mut twin = rng.clone();
+    let better = p.improve(end, rng);
+    assert!(
+        better == p.improve(end, &mut twin),
+        "improve depends on more than the end and the random numbers"
+    );
+    let Some(better) = better else { return };
+    let (mut state, mut moves) = (p.initial(), Vec::new());
+    for mv in better {
+        moves.clear();
+        p.moves(&state, &mut moves);
+        assert!(moves.contains(&mv), "improve: {mv:?} is not legal in\n{}", p.show(&state));
+        p.play(&mut state, mv);
+    }
+    moves.clear();
+    p.moves(&state, &mut moves);
+    assert!(moves.is_empty(), "improve does not lead to an end but to\n{}", p.show(&state));
+    assert!(p.score(&state) > p.score(end), "improve: the score is not higher in\n{}", p.show(&state));
 }
 
 /// Checks a two-player domain on `playouts` random games.

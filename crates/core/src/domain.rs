@@ -88,6 +88,13 @@ pub trait Problem: Domain {
         }
     }
 
+    /// Local search on the end of a playout: a better one, as all the moves that lead to it from the initial position,
+    /// or `None` where none is found or the domain has no such thing. Every move is legal, the last leads to an end, and
+    /// the score is strictly higher. All chance comes from `rng`, and the effort is bounded: some milliseconds.
+    fn improve(&self, _end: &Self::State, _rng: &mut Rng) -> Option<Vec<Self::Move>> {
+        None
+    }
+
     /// What tells ends apart besides score and length: a search that keeps several solutions (HD-NRPA) keeps one of
     /// those that are equal in all three. Overridden where score and length say too little, as when they are the same.
     fn fingerprint(&self, _end: &Self::State) -> u64 {

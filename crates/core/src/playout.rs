@@ -129,6 +129,14 @@ impl<P: Problem> Scratch<P> {
         }
     }
 
+    /// Plays a whole sequence, for its end.
+    pub(crate) fn replay(&mut self, problem: &P, moves: &[P::Move]) {
+        self.state.clone_from(&self.start);
+        for &mv in moves {
+            problem.play(&mut self.state, mv);
+        }
+    }
+
     /// The end of the last playout.
     pub(crate) fn end(&self) -> &P::State {
         &self.state
@@ -169,8 +177,10 @@ pub fn playout<P: Problem>(
     trace.score = problem.score(&scratch.state);
 }
 
-/// Rebuilds the trace of a playout from the index of the choice at each step, as a checkpoint keeps it.
-/// `None` if an index is out of range: the checkpoint is of another problem.
+/// Rebuilds the trace of a playout from the index of the choice at each step, as a checkpoint keeps it: `Trace::indices`
+/// or `indices_of`. An index beyond the choices is that of a legal move, which is then listed as one choice more: so it
+/// is learnt like the others, against the choices that a playout has. `None` if an index is out of range: the checkpoint
+/// is of another problem.
 pub fn retrace<P: Problem>(
     problem: &P,
     offer: Offer,
@@ -179,20 +189,58 @@ pub fn retrace<P: Problem>(
     scratch: &mut Scratch<P>,
 ) -> Option<Trace<P::Move>> {
     let mut trace = Trace { generation: policy.generation(), ..Trace::default() };
+    let mut legal = Vec::new();
     scratch.memo.clear();
     scratch.state.clone_from(&scratch.start);
     for &i in indices {
         fill(problem, offer, &scratch.state, &mut scratch.choices);
-        let mv = *scratch.choices.moves.get(i as usize)?;
+        let choices = &mut scratch.choices;
+        let mut i = i as usize;
+        if i >= choices.moves.len() {
+            legal.clear();
+            problem.moves(&scratch.state, &mut legal);
+            let mv = *legal.get(i - choices.moves.len())?;
+            i = choices.moves.len();
+            choices.moves.push(mv);
+            choices.codes.push(problem.code(&scratch.state, mv));
+        }
+        let mv = choices.moves[i];
         let start = trace.ids.len();
-        policy.weigh(&scratch.choices.codes, &mut scratch.memo, &mut trace.ids, &mut scratch.weights);
-        record(problem, offer, policy, &scratch.state, &scratch.choices, &mut scratch.weights, &mut trace);
-        trace.chosen.push(start as u32 + i);
+        policy.weigh(&choices.codes, &mut scratch.memo, &mut trace.ids, &mut scratch.weights);
+        record(problem, offer, policy, &scratch.state, choices, &mut scratch.weights, &mut trace);
+        trace.chosen.push((start + i) as u32);
         trace.moves.push(mv);
         problem.play(&mut scratch.state, mv);
     }
     trace.score = problem.score(&scratch.state);
     Some(trace)
+}
+
+/// What `retrace` makes a trace of these moves from, though not all of them may be among the choices. `None` if one is
+/// not legal. `scratch` is left at the end of them.
+pub(crate) fn indices_of<P: Problem>(
+    problem: &P,
+    offer: Offer,
+    moves: &[P::Move],
+    scratch: &mut Scratch<P>,
+) -> Option<Vec<u32>> {
+    let (mut indices, mut legal) = (Vec::with_capacity(moves.len()), Vec::new());
+    scratch.state.clone_from(&scratch.start);
+    for &mv in moves {
+        fill(problem, offer, &scratch.state, &mut scratch.choices);
+        let choices = &scratch.choices.moves;
+        let index = match choices.iter().position(|&choice| choice == mv) {
+            Some(i) => i,
+            None => {
+                legal.clear();
+                problem.moves(&scratch.state, &mut legal);
+                choices.len() + legal.iter().position(|&other| other == mv)?
+            }
+        };
+        indices.push(index as u32);
+        problem.play(&mut scratch.state, mv);
+    }
+    Some(indices)
 }
 
 /// What a search is offered in a state.

@@ -167,3 +167,22 @@ fn a_folder_that_vanishes_does_not_end_the_search() {
     assert_eq!(home.run("verify printed.record").code, 0);
     assert!(!home.path("run").exists(), "what was moved away is not made again");
 }
+
+#[test]
+fn improved_routes_verify_and_come_again_from_their_seed() {
+    let home = Home::new();
+    let solve = |folder: &str, threads: u32| {
+        home.json(&format!(
+            "solve vrptw/R103 --level 2 --bias --improve --playouts 800 --seed 3 --best-of 2 --threads {threads} \
+             --quiet --json --out {folder}"
+        ))
+    };
+    let (first, again) = (solve("first", 1), solve("again", 2));
+    assert_eq!((&first["moves"], &first["score"]), (&again["moves"], &again["score"]));
+    assert_eq!(home.run("verify first again").code, 0);
+    assert!(home.read("first/spec.toml").contains("improve = true"));
+    let plain =
+        home.json("solve vrptw/R103 --level 2 --bias --playouts 800 --seed 3 --quiet --json --out plain");
+    assert!(plain["score"].as_f64() < first["score"].as_f64());
+    assert!(home.run("solve vrptw/R103 --search nmcs --improve").stderr.contains("no --improve"));
+}

@@ -7,7 +7,7 @@
 use super::parallel::{Member, Round, together};
 use super::{SpecError, check_level};
 use crate::domain::Problem;
-use crate::playout::{Offer, Scratch, Trace, playout, retrace};
+use crate::playout::{Offer, Scratch, Trace, indices_of, playout, retrace};
 use crate::policy::{Mark, Policy, SavedPolicy};
 use crate::replay::words;
 use crate::run::Run;
@@ -34,6 +34,8 @@ pub struct Nrpa {
     pub stabilise: u32,
     /// A level ends early when its best sequence has come again so many times; 0: never (limited repetitions).
     pub repetitions: u32,
+    /// Hand the best sequence of every call of level 1 to the domain's local search (memetic NRPA).
+    pub improve: bool,
     /// The level whose calls are made in parallel.
     pub parallel: Parallel,
     /// How many calls at a time. The answer depends on it, and not on the number of threads.
@@ -51,6 +53,7 @@ impl Default for Nrpa {
             temperature: 1.0,
             stabilise: 1,
             repetitions: 0,
+            improve: false,
             parallel: Parallel::None,
             workers: 1,
         }
@@ -211,15 +214,31 @@ impl<'a, P: Problem> Nest<'a, P> {
             return self.sample(run);
         }
         if self.params.parallel == Parallel::Local(level as u32) {
-            return self.divide(level, run);
+            self.divide(level, run);
+        } else {
+            if !resumed {
+                self.begin(level);
+            }
+            self.iterate(level, self.params.iterations, resumed, run);
+            let here = &mut self.levels[level];
+            self.policy.rewind(here.mark);
+            here.best.forget_ids(&self.policy);
         }
-        if !resumed {
-            self.begin(level);
+        if self.params.improve && level == 1 && !run.stopped() {
+            self.improve(level, run);
         }
-        self.iterate(level, self.params.iterations, resumed, run);
-        let here = &mut self.levels[level];
-        self.policy.rewind(here.mark);
-        here.best.forget_ids(&self.policy);
+    }
+
+    /// Local search on the result of a call, which the level above then takes for the result.
+    fn improve(&mut self, level: usize, run: &mut Run) {
+        let best = &mut self.levels[level].best;
+        self.scratch.replay(self.problem, &best.moves);
+        let Some(moves) = self.problem.improve(self.scratch.end(), &mut run.rng) else { return };
+        let indices = indices_of(self.problem, self.offer, &moves, &mut self.scratch);
+        let indices = indices.expect("an improvement consists of legal moves");
+        let trace = retrace(self.problem, self.offer, &self.policy, &indices, &mut self.scratch);
+        *best = trace.expect("the indices are of this problem");
+        run.offer(best.score, || words(self.problem, &best.moves));
     }
 
     fn begin(&mut self, level: usize) {
@@ -364,10 +383,19 @@ impl<'a, P: Problem> Nest<'a, P> {
             repeats: level.repeats,
             mark: level.mark,
             played: level.best.score > f64::NEG_INFINITY,
-            indices: level.best.indices(),
+            indices: self.indices(&level.best),
         });
         let saved = Saved { levels: levels.collect(), policy: self.policy.save() };
         postcard::to_stdvec(&saved).expect("plain data always serialises")
+    }
+
+    /// What `retrace` makes the trace from again.
+    fn indices(&self, trace: &Trace<P::Move>) -> Vec<u32> {
+        if !self.params.improve {
+            return trace.indices();
+        }
+        let mut scratch = Scratch::new(self.problem);
+        indices_of(self.problem, self.offer, &trace.moves, &mut scratch).expect("these moves were played")
     }
 
     /// Restores what `save` gave. False, and nothing changed, if it is not of this search.
@@ -681,30 +709,132 @@ mod tests {
         }
     }
 
-    /// Every checkpoint of a run leads to the same end as no interruption at all.
     #[test]
     fn a_shared_search_resumes_where_it_was() {
-        let tree = bushy(12);
         for form in [Parallel::None, Parallel::Shared(1), Parallel::Shared(2), Parallel::Local(1)] {
-            let spec = BestOf { search: Search::Nrpa(small(form, 4)), seed: 3, streams: 1, threads: 2 };
-            let saved: Mutex<Vec<StreamCheckpoint>> = Mutex::new(Vec::new());
-            let observer = |event: Event| {
-                if let Event::Checkpoint(checkpoint) = event {
-                    saved.lock().unwrap().push(checkpoint);
-                }
-            };
-            let stop = AtomicBool::new(false);
-            let mut control = Control::new(Limits::default(), &stop, &observer);
-            control.checkpoint_every = Some(Duration::ZERO);
-            let whole = best_of(&tree, &spec, &control, Vec::new());
-            let saved = saved.into_inner().unwrap();
-            let middle: Vec<_> = saved.iter().filter(|c| !c.search.is_empty()).collect();
-            assert!(middle.len() > 2, "{form}: {}", middle.len());
-            let quiet = Control::new(Limits::default(), &stop, &|_| {});
-            for checkpoint in middle {
-                let again = best_of(&tree, &spec, &quiet, vec![checkpoint.clone()]);
-                assert_eq!((&again.best, again.playouts), (&whole.best, whole.playouts), "{form}");
+            assert!(resumes(&bushy(12), &small(form, 4)) > 2, "{form}");
+        }
+    }
+
+    /// Checks that every checkpoint of a run leads to the same end as no interruption at all; how many there were.
+    fn resumes<P: Problem>(problem: &P, nrpa: &Nrpa) -> usize {
+        let spec = BestOf { search: Search::Nrpa(nrpa.clone()), seed: 3, streams: 1, threads: 2 };
+        let saved: Mutex<Vec<StreamCheckpoint>> = Mutex::new(Vec::new());
+        let observer = |event: Event| {
+            if let Event::Checkpoint(checkpoint) = event {
+                saved.lock().unwrap().push(checkpoint);
             }
+        };
+        let stop = AtomicBool::new(false);
+        let mut control = Control::new(Limits::default(), &stop, &observer);
+        control.checkpoint_every = Some(Duration::ZERO);
+        let whole = best_of(problem, &spec, &control, Vec::new());
+        let saved = saved.into_inner().unwrap();
+        let middle: Vec<_> = saved.iter().filter(|c| !c.search.is_empty()).collect();
+        let quiet = Control::new(Limits::default(), &stop, &|_| {});
+        for checkpoint in &middle {
+            let again = best_of(problem, &spec, &quiet, vec![(*checkpoint).clone()]);
+            assert_eq!((&again.best, again.playouts), (&whole.best, whole.playouts), "{}", nrpa.parallel);
+        }
+        middle.len()
+    }
+
+    /// LeftMove that offers nothing but right, and whose local search turns the first right to the left.
+    struct Shy(LeftMove);
+
+    impl Domain for Shy {
+        type State = Vec<bool>;
+        type Move = bool;
+
+        fn initial(&self) -> Vec<bool> {
+            Vec::new()
+        }
+        fn moves(&self, state: &Vec<bool>, out: &mut Vec<bool>) {
+            self.0.moves(&(state.len() as u32, 0), out)
+        }
+        fn play(&self, state: &mut Vec<bool>, left: bool) {
+            state.push(left)
+        }
+        fn show(&self, state: &Vec<bool>) -> String {
+            format!("{state:?}")
+        }
+        fn show_move(&self, _: &Vec<bool>, left: bool) -> String {
+            self.0.show_move(&(0, 0), left)
+        }
+    }
+
+    impl Problem for Shy {
+        fn score(&self, state: &Vec<bool>) -> f64 {
+            state.iter().filter(|&&left| left).count() as f64
+        }
+        fn code(&self, state: &Vec<bool>, left: bool) -> u64 {
+            self.0.code(&(state.len() as u32, 0), left)
+        }
+        fn codes_max(&self) -> Option<usize> {
+            self.0.codes_max()
+        }
+        fn choices(&self, state: &Vec<bool>, out: &mut crate::domain::Choices<bool>) {
+            // From the middle on all is offered.
+            self.moves(state, &mut out.moves);
+            if 2 * state.len() < self.0.depth as usize {
+                out.moves.retain(|&left| !left);
+            }
+            for &mv in &out.moves {
+                out.codes.push(self.code(state, mv));
+            }
+        }
+        fn improve(&self, end: &Vec<bool>, rng: &mut crate::rng::Rng) -> Option<Vec<bool>> {
+            let rights: Vec<usize> = (0..end.len()).filter(|&i| !end[i]).collect();
+            let mut better = end.clone();
+            better[*rights.get(rng.below(rights.len().max(1)))?] = true;
+            Some(better)
+        }
+    }
+
+    #[test]
+    fn improved_sequences_are_taken_and_learnt_from() {
+        let shy = Shy(LeftMove { depth: 20 });
+        crate::conformance::problem(&shy, 2, 1);
+        let best = |improve, level| {
+            let nrpa = Nrpa { improve, level, ..small(Parallel::None, 1) };
+            solve(&shy, &nrpa, 1, Limits::default()).best.unwrap().score
+        };
+        assert!(best(false, 3) <= 10.0, "the first half is never offered");
+        assert!(best(true, 1) > best(false, 1));
+        assert!(best(true, 3) > 10.0);
+        // A move that was not offered is listed behind the choices, so that its code gains.
+        let params = Nrpa { improve: true, ..small(Parallel::None, 1) };
+        let stop = AtomicBool::new(false);
+        let control = Control::new(Limits::default(), &stop, &|_| {});
+        let mut run = Run::new(&control, 1, 0, 1);
+        let mut nest = Nest::new(&shy, &params, None);
+        for _ in 0..30 {
+            nest.search(1, false, &mut run);
+            let best = &mut nest.levels[1].best;
+            assert_eq!(best.ends.len(), 20);
+            for (step, &left) in best.moves.iter().enumerate() {
+                assert_eq!(best.ids[best.chosen[step] as usize], 2 * step as u32 + u32::from(left));
+            }
+            let mut policy = Policy::new(shy.codes_max());
+            policy.adapt(best, 1.0);
+            for step in 0..10 {
+                let gained = policy.log_weight(2 * step + 1);
+                assert_eq!(gained > 0.0, best.moves[step as usize], "step {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn improved_searches_repeat_on_any_threads_and_resume() {
+        let shy = Shy(LeftMove { depth: 20 });
+        for form in [Parallel::None].into_iter().chain(FORMS) {
+            let nrpa = Nrpa { improve: true, ..small(form, 4) };
+            let alone = solve(&shy, &nrpa, 1, Limits::default());
+            for threads in 1..=3 {
+                let again = solve(&shy, &nrpa, threads, Limits::default());
+                assert_eq!((&again.best, again.playouts), (&alone.best, alone.playouts), "{form}");
+            }
+            resumes(&shy, &nrpa);
         }
     }
 

@@ -7,6 +7,8 @@
 //! vehicles of different kinds, several depots, pick-ups.
 
 mod draw;
+mod local;
+mod ruin;
 mod select;
 mod set;
 mod solomon;
@@ -16,7 +18,7 @@ use select::Select;
 use set::Set;
 use solomon::{Fault, Solomon};
 use sortie_core::picture::Picture;
-use sortie_core::{Choices, Domain, Problem};
+use sortie_core::{Choices, Domain, Problem, Rng};
 use std::hash::{Hash, Hasher};
 
 /// Opens `vrptw/R101`, `vrptw/path/to/file`.
@@ -403,6 +405,10 @@ impl<const W: usize> Problem for Vrptw<W> {
 
     fn choices(&self, state: &State<W>, out: &mut Choices<u16>) {
         self.select.choices(self, state, out);
+    }
+
+    fn improve(&self, end: &State<W>, rng: &mut Rng) -> Option<Vec<u16>> {
+        local::improve(self, end, rng)
     }
 
     fn facts(&self, state: &State<W>) -> Vec<(&'static str, f64)> {

@@ -110,6 +110,16 @@ impl<const W: usize> Select<W> {
         }
     }
 
+    /// Whether a vehicle can serve `j` after `i` if it leaves as early as can be.
+    pub fn follows(&self, i: usize, j: usize) -> bool {
+        self.follow[i].has(j)
+    }
+
+    /// The mean distance between two places.
+    pub fn unit(&self) -> f64 {
+        self.unit
+    }
+
     /// Those whom the vehicle can serve next.
     #[inline]
     fn candidates(&self, vrptw: &Vrptw<W>, state: &State<W>) -> Set<W> {

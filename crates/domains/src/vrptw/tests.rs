@@ -366,6 +366,98 @@ fn bias_finds_better_tours_than_none_in_the_same_playouts() {
     }
 }
 
+/// The end of a playout in which every move is drawn at random from the choices.
+fn chance<const W: usize>(problem: &Vrptw<W>, rng: &mut Rng) -> State<W> {
+    let (mut state, mut choices) = (problem.initial(), Choices::new());
+    loop {
+        choices.clear();
+        problem.choices(&state, &mut choices);
+        let Some(&mv) = choices.moves.get(rng.below(choices.moves.len().max(1))) else { return state };
+        problem.play(&mut state, mv);
+    }
+}
+
+#[test]
+fn improved_tours_stand_up_to_the_slow_checker() {
+    for (i, (name, text)) in BUILT_IN.iter().enumerate() {
+        let objective = OBJECTIVES[i % 2];
+        let problem = built_in(i, objective, 0);
+        let mut rng = Rng::new(i as u64, 1);
+        let end = chance(&problem, &mut rng);
+        let better = problem.improve(&end, &mut rng).expect("chance is easily improved");
+        let (vehicles, distance) = check(text, &words(&problem, &better), objective);
+        let (best_vehicles, best, tenths) = BEST_KNOWN[i];
+        match objective {
+            Objective::Vehicles => assert!(vehicles <= best_vehicles + 1 && distance < 1.1 * best, "{name}"),
+            Objective::Dimacs => assert!(distance < 1.1 * tenths, "{name}: {distance}"),
+        }
+    }
+}
+
+#[test]
+fn the_best_known_routes_are_not_improved_and_a_fleet_too_small_is_made_the_best_of() {
+    let problem = built_in(0, Objective::Vehicles, 0);
+    let end = replay_whole(&problem, &split(ROUTES[0])).unwrap();
+    assert_eq!(problem.improve(&end, &mut Rng::new(1, 0)), None);
+    // Beyond the fleet every customer costs a vehicle: the shortest routes come last.
+    let problem = built_in(0, Objective::Vehicles, 18);
+    let end = replay_whole(&problem, &split(ROUTES[0])).unwrap();
+    let better = problem.improve(&end, &mut Rng::new(1, 0)).unwrap();
+    let better = replay_whole(&problem, &words(&problem, &better)).unwrap();
+    assert!(end.late == 6 && better.late <= 2, "{}", better.late);
+}
+
+#[test]
+fn a_descent_ends_where_no_neighbour_is_better() {
+    for i in [0, 3, 5] {
+        let problem = built_in(i, Objective::Vehicles, 0);
+        let end = chance(&problem, &mut Rng::new(9, i as u64));
+        let (plan, again) = local::descents(&problem, &end.tour);
+        assert!(plan.0 < end.vehicles as usize && plan.1 < end.distance);
+        assert_eq!(plan, again, "a second descent finds nothing");
+    }
+}
+
+#[test]
+fn tiny_instances_can_be_improved_too() {
+    let text = format!("{HEAD}0 0 0 0 0 100 0\n5 3 4 4 0 50 10\n12 6 8 6 0 60 10\n");
+    for objective in OBJECTIVES {
+        let file = solomon::parse(&text).unwrap();
+        let problem = Vrptw::<2>::new(&file, objective, 0, None).unwrap();
+        let end = replay_whole(&problem, &split("5 0 12 0")).unwrap();
+        let better = problem.improve(&end, &mut Rng::new(1, 0)).unwrap();
+        assert_eq!(better.len(), 3, "one vehicle serves both");
+        let best = replay_whole(&problem, &words(&problem, &better)).unwrap();
+        assert_eq!((best.vehicles, problem.driven(&best)), (1, 20.0));
+        assert_eq!(problem.improve(&best, &mut Rng::new(1, 0)), None);
+    }
+    let alone = format!("{HEAD}0 0 0 0 0 100 0\n5 3 4 4 0 50 10\n");
+    let problem = Vrptw::<2>::new(&solomon::parse(&alone).unwrap(), Objective::Vehicles, 0, None).unwrap();
+    let end = replay_whole(&problem, &split("5 0")).unwrap();
+    assert_eq!(problem.improve(&end, &mut Rng::new(1, 0)), None);
+}
+
+#[test]
+fn our_records_have_the_best_known_values() {
+    let records = [
+        include_str!("../../../../records/vrptw-R101-1650.80.record"),
+        include_str!("../../../../records/vrptw-R102-1486.12.record"),
+        include_str!("../../../../records/vrptw-R103-1292.68.record"),
+    ];
+    for (i, record) in records.into_iter().enumerate() {
+        let (head, moves) = record.split_once("\n\n").unwrap();
+        assert!(head.starts_with(&format!("sortie record 1\ninstance = vrptw/{}\n", BUILT_IN[i].0)));
+        let score: f64 =
+            head.lines().find_map(|line| line.strip_prefix("score = ")).unwrap().parse().unwrap();
+        let problem = built_in(i, Objective::Vehicles, 0);
+        let end = replay_whole(&problem, &split(moves)).unwrap();
+        assert_eq!(problem.score(&end), score);
+        assert!(score >= problem.best_known.unwrap());
+        let (vehicles, distance) = check(BUILT_IN[i].1, &split(moves), Objective::Vehicles);
+        assert!(vehicles == BEST_KNOWN[i].0 && distance <= BEST_KNOWN[i].1);
+    }
+}
+
 #[test]
 fn text_and_map_show_the_routes() {
     let problem = built_in(0, Objective::Vehicles, 0);
