@@ -43,6 +43,8 @@ pub enum Command {
     Tune(crate::contest::args::Tune),
     /// Run a table or figure of a paper and print ours beside theirs
     Reproduce(Reproduce),
+    /// Learn how often moves of each category are played, from the games of matches
+    Learn(Learn),
     /// Measure
     #[command(subcommand)]
     Bench(Bench),
@@ -476,6 +478,27 @@ pub struct Engine {
     /// Who thinks
     #[arg(long, value_name = "SPEC", default_value = "default")]
     pub player: String,
+}
+
+/// `sortie learn`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  sortie match loa/8 --player default --player default --games 200 --out runs/self
+  sortie learn loa/8 --from runs/self --out categories.txt
+  sortie match loa/8:categories=categories.txt --player pu-mc --player default")]
+pub struct Learn {
+    /// The game: domain/name, or the domain alone
+    pub game: String,
+    /// Folders of matches, or their games.jsonl
+    #[arg(long, required = true, value_name = "DIR|FILE", num_args = 1..)]
+    pub from: Vec<PathBuf>,
+    /// The table to write
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `sortie bench rollouts`.

@@ -63,6 +63,7 @@ fn run() -> ExitCode {
         Command::Match(args) => commands::match_::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
+        Command::Learn(args) => commands::learn::run(&args),
         Command::Bench(Bench::Playouts(args)) => commands::bench::playouts(&args),
         Command::Bench(Bench::Rollouts(args)) => commands::bench_games::rollouts(&args),
         Command::Bench(Bench::Search(args)) => commands::bench_games::search(&args),

@@ -32,6 +32,8 @@ pub trait AnyGame: Send + Sync {
     fn board(&self, start: Option<&str>) -> Result<Box<dyn AnyBoard>, PlayError>;
     /// A player who searches as `spec` says.
     fn player(&self, spec: &Uct, seed: u64) -> Result<Box<dyn AnyPlayer>, SpecError>;
+    /// A table of move categories as the file that the game reads it from; `None` where it reads none.
+    fn show_categories(&self, weights: &[f64]) -> Option<String>;
     /// The mean value, for the first side, of so many random playouts from the start: `Game::rollout` again and again.
     fn rollouts(&self, draws: u32, playouts: u64, rng: &mut Rng) -> f64;
     /// The number of ways to play `depth` moves from the start.
@@ -105,6 +107,10 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn player(&self, spec: &Uct, seed: u64) -> Result<Box<dyn AnyPlayer>, SpecError> {
         Ok(Box::new(Searcher::new(self.0.clone(), spec.clone(), seed)?))
+    }
+
+    fn show_categories(&self, weights: &[f64]) -> Option<String> {
+        self.0.show_categories(weights)
     }
 
     fn rollouts(&self, draws: u32, playouts: u64, rng: &mut Rng) -> f64 {

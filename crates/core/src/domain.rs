@@ -245,6 +245,11 @@ pub trait Game: Domain {
         0
     }
 
+    /// A table of `categories` as the file that this game reads it from; `None` where it reads none.
+    fn show_categories(&self, _weights: &[f64]) -> Option<String> {
+        None
+    }
+
     /// What a glance at the position is worth: 1 when the first side has all but won, 0 when the second has.
     fn evaluate(&self, _state: &Self::State) -> f64 {
         0.5

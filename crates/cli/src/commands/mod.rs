@@ -4,6 +4,7 @@ pub mod analyse;
 pub mod bench;
 pub mod bench_games;
 pub mod engine;
+pub mod learn;
 pub mod list;
 pub mod match_;
 pub mod play;

@@ -34,8 +34,9 @@ pub(crate) struct Searcher<G: Game> {
 impl<G: Game> Searcher<G> {
     pub fn new(game: Arc<G>, uct: Uct, seed: u64) -> Result<Self, SpecError> {
         uct.check()?;
-        let knowledge = uct.knowledge != Knowledge::None && knows(&uct);
-        let uct = Uct { knowledge: if knowledge { uct.knowledge } else { Knowledge::None }, ..uct };
+        let uct = within_reach(&*game, uct);
+        // PUCT without knowledge has even shares.
+        let knowledge = uct.knowledge != Knowledge::None || uct.rule == Rule::Puct;
         let mut tree = Tree::new((uct.memory as usize) << 20, knowledge, uct.transpositions);
         tree.alone = uct.threads == 1;
         let state = game.initial();
@@ -166,9 +167,23 @@ impl<G: Game> Searcher<G> {
     }
 }
 
-/// Whether the search looks at knowledge at all: without any of these the tree need not store it.
-fn knows(uct: &Uct) -> bool {
-    uct.rule == Rule::Puct || uct.bias > 0.0 || uct.unprune_first > 0
+/// Leaves out what rests on knowledge that the game does not have: moves all alike in category are in no order worth
+/// unpruning. Where nothing looks at knowledge, the tree need not store it either.
+fn within_reach<G: Game>(game: &G, uct: Uct) -> Uct {
+    let mut uct = uct;
+    let ignorant = match uct.knowledge {
+        Knowledge::None => true,
+        Knowledge::Categories => game.categories().len() < 2,
+        Knowledge::Evaluation => false,
+    };
+    if ignorant {
+        (uct.bias, uct.unprune_first) = (0.0, 0);
+    }
+    let used = uct.rule == Rule::Puct || uct.bias > 0.0 || uct.unprune_first > 0;
+    if !used || (ignorant && uct.rule == Rule::Uct) {
+        uct.knowledge = Knowledge::None;
+    }
+    uct
 }
 
 fn workers<G: Game>(uct: &Uct, seed: u64) -> Vec<Worker<G>> {

@@ -119,6 +119,7 @@ fn variants() -> Vec<(&'static str, Uct)> {
         ("bias", Uct { knowledge: Knowledge::Evaluation, bias: 2.0, ..base() }),
         ("unpruning", Uct { knowledge: Knowledge::Categories, unprune_first: 1, ..base() }),
         ("puct", Uct { rule: Rule::Puct, knowledge: Knowledge::Categories, c: 2.0, ..base() }),
+        ("puct, even", Uct { rule: Rule::Puct, knowledge: Knowledge::None, c: 2.0, ..base() }),
         ("weighted playouts", Uct { weighted: true, ..base() }),
         ("cut playouts", Uct { cut: 1, ..base() }),
         ("late nodes", Uct { expand: 5, ..base() }),

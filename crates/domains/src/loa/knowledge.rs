@@ -36,6 +36,17 @@ const fn index(from: usize, to: usize, capture: bool) -> usize {
     from * 8 + to * 2 + capture as usize
 }
 
+/// A table of categories as `parse_categories` reads it.
+pub fn show_categories(weights: &[f64]) -> String {
+    let mut text = "# from to capture quiet\n".to_string();
+    for (from, to) in (0..16).map(|i| (i / 4, i % 4)) {
+        let (a, b) = (char::from(REGIONS[from]), char::from(REGIONS[to]));
+        let of = |capture| weights[index(from, to, capture)];
+        text += &format!("{a} {b} {:.4} {:.4}\n", of(true), of(false));
+    }
+    text
+}
+
 /// A table of categories: sixteen lines of two regions (`A` to `D`, from and to) and two numbers in `0..=1`, for
 /// captures and for other moves. Empty lines and what follows a `#` are skipped. The error has the line, from 1.
 pub fn parse_categories(text: &str) -> Result<[f64; CATEGORIES], (usize, String)> {

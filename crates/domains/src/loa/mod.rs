@@ -402,6 +402,10 @@ impl Game for Loa {
         &self.categories
     }
 
+    fn show_categories(&self, weights: &[f64]) -> Option<String> {
+        Some(knowledge::show_categories(weights))
+    }
+
     fn category(&self, state: &State, mv: Move) -> usize {
         knowledge::category(mv, state.pieces().opp >> mv.to() & 1 == 1)
     }
