@@ -4,6 +4,7 @@ mod arena_match;
 mod bad_input;
 mod engines;
 mod interrupt;
+mod learn;
 mod look;
 mod reproduce;
 mod solve;
