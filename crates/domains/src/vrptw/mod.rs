@@ -3,8 +3,8 @@
 //!
 //! A move goes to a customer, or home: then the next vehicle leaves, empty and at the opening of the depot. Every
 //! playout serves everybody, so the fleet is part of the score and never a dead end. `Rules` says what is legal,
-//! `select.rs` what a policy search is offered of it, `solomon.rs` reads files, `draw.rs` shows routes. Left out:
-//! vehicles of different kinds, several depots, pick-ups.
+//! `select.rs` what a policy search is offered of it, `local.rs` and `ruin.rs` improve finished tours, `solomon.rs`
+//! reads files, `draw.rs` shows routes. Left out: vehicles of different kinds, several depots, pick-ups.
 
 mod draw;
 mod local;

@@ -2,10 +2,10 @@
 //!
 //! A round takes strings of neighbouring customers out of some routes near each other and puts them back one by one,
 //! each where it costs least (Christiaens and Vanden Berghe, "Slack Induction by String Removals for Vehicle Routing
-//! Problems", 2020); plans that are a little worse are accepted, by a measure that falls from round to round. To do with a vehicle
-//! less, a whole route goes to the waiting and the same rounds go on: a customer for whom there is no room waits, every
-//! round of waiting makes it dearer, and a plan is accepted when what waits is cheaper. These are the ejection pool and
-//! the penalty counters of Nagata and Bräysy (2009), with strings in the place of their ejections.
+//! Problems", 2020); plans that are a little worse are accepted, less and less so. To do with a vehicle less, a whole
+//! route goes to the waiting and the same rounds go on: a customer for whom there is no room waits, every round of
+//! waiting makes it dearer, and a plan is accepted when what waits is cheaper. These are the ejection pool and the
+//! penalty counters of Nagata and Bräysy (2009), with strings in the place of their ejections.
 
 use super::local::{CLEAR, Plan};
 use super::{Objective, Vrptw};
