@@ -51,7 +51,8 @@ pub enum FinalMove {
     Secure,
 }
 
-/// UCT and its enhancements. `Default` is our own player; `preset` has others.
+/// UCT and its enhancements. `Default` is our own player, tuned by matches of Lines of Action (docs/results.md); `preset`
+/// has others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Uct {
@@ -107,9 +108,9 @@ impl Default for Uct {
             fpu: 1.1,
             knowledge: Knowledge::Categories,
             bias: 0.0,
-            unprune_first: 0,
-            unprune_rate: 2.5,
-            draws: 2,
+            unprune_first: 4,
+            unprune_rate: 2.0,
+            draws: 10,
             weighted: false,
             cut: 0,
             steepness: 4.0,
@@ -144,6 +145,7 @@ impl Uct {
             c: 1.0,
             fpu: f64::MAX,
             knowledge: Knowledge::None,
+            unprune_first: 0,
             draws: 1,
             decisive: false,
             solver: false,
