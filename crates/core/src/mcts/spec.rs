@@ -108,7 +108,7 @@ impl Default for Uct {
             fpu: 1.1,
             knowledge: Knowledge::Categories,
             bias: 0.0,
-            unprune_first: 4,
+            unprune_first: 7,
             unprune_rate: 2.0,
             draws: 10,
             weighted: false,
