@@ -262,7 +262,7 @@ fn think_of<G: Game>(game: &G, uct: &Uct, tree: &Tree, root: &G::State) -> Thoug
             moves: follow(game, tree, root, c.edge),
             visits: u64::from(c.visits),
             value: value(c),
-            proved: tree.link(tree.root, c.edge).proof(),
+            proved: tree.stats(tree.root, c.edge).proof(),
         })
         .collect();
     let proved = root_outcome(tree);

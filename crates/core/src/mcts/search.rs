@@ -171,15 +171,16 @@ impl<G: Game> Worker<G> {
                 tree.set_out(node, edge);
             }
             flight.path.push((node, edge as u32));
-            let link = tree.link(node, edge);
+            let (stats, link) = (tree.stats(node, edge), tree.link(node, edge));
+            tree.prefetch(link.child());
             let mv = game.move_of(&flight.state, link.move_id());
             game.play(&mut flight.state, mv);
-            flight.outcome = link.proof().or_else(|| game.outcome(&flight.state));
+            flight.outcome = stats.proof().or_else(|| game.outcome(&flight.state));
             if flight.outcome.is_some() || flight.path.len() >= PATH_MAX {
                 break;
             }
             let mut child = link.child();
-            arrived = tree.stats(node, edge).visits + link.in_flight();
+            arrived = stats.visits() + link.in_flight();
             if child == NodeId::NONE {
                 if arrived < shared.uct.expand + link.in_flight() {
                     flight.outcome = self.decisive(shared, &flight.state);
@@ -383,7 +384,7 @@ fn node_outcome(tree: &Tree, node: NodeId) -> Option<Outcome> {
     let side = tree.side(node);
     let mut best = Some(Outcome::Win(side.other()));
     for edge in 0..tree.edges(node) {
-        match tree.link(node, edge).proof() {
+        match tree.stats(node, edge).proof() {
             Some(Outcome::Win(winner)) if winner == side => return Some(Outcome::Win(side)),
             Some(Outcome::Draw) => best = best.map(|_| Outcome::Draw),
             Some(_) => {}
