@@ -1,7 +1,7 @@
 //! Which move: within the tree, and at the end of the search.
 
 use super::spec::{Counting, FinalMove, Knowledge, Rule, Uct};
-use super::tree::{FULL, LINE, Link, NodeId, Stats, Tree, open_visits};
+use super::tree::{FULL, LINE, Link, NodeId, Stats, Tree};
 use crate::domain::Side;
 
 /// The numbers of a `Uct` as the hot loop wants them.
@@ -20,9 +20,14 @@ pub(super) struct Chooser {
     transpositions: bool,
     /// UCT and first play urgency alone, with nothing in flight that counts.
     plain: bool,
+    /// `c * sqrt(ln n)` for n below `EXPLORE`; that of 0 is that of 1.
+    explore: Vec<f32>,
 }
 
-/// The value of a closed move in the order of `Chooser::plain`.
+/// Simulations for which the exploration of a node is known beforehand: all nodes but those close to the root.
+const EXPLORE: u32 = 1024;
+
+/// The value of a closed move in the order of `Terms`.
 const CLOSED: i32 = i32::MIN;
 /// A first play urgency from here on, in the same order, means every move once before anything else: 1e6.
 const TRY_FIRST: i32 = 1e6f32.to_bits() as i32;
@@ -33,6 +38,7 @@ impl Chooser {
         Chooser {
             rule: uct.rule,
             c: uct.c as f32,
+            explore: (0..EXPLORE).map(|n| uct.c as f32 * ln(n.max(1)).sqrt()).collect(),
             fpu: uct.fpu.min(f64::from(f32::MAX)) as f32,
             bias: if knowledge { uct.bias as f32 } else { 0.0 },
             guess: uct.fpu.min(0.5) as f32,
@@ -44,7 +50,8 @@ impl Chooser {
                 && !(knowledge && uct.bias > 0.0)
                 && uct.unprune_first == 0
                 && !uct.transpositions
-                && (uct.threads * uct.in_flight == 1 || uct.counting == Counting::Ignore),
+                && uct.threads == 1
+                && (uct.in_flight == 1 || uct.counting == Counting::Ignore),
         }
     }
 
@@ -58,34 +65,33 @@ impl Chooser {
         best.unwrap_or_else(|| best_proved(tree, node))
     }
 
-    /// The best move by UCT alone, a cache line at a time and without a branch in it, so that it becomes vector code.
+    /// The best move by UCT alone, a cache line at a time.
     #[inline]
     fn plain(&self, tree: &Tree, node: NodeId, arrived: u32) -> Option<usize> {
-        let explore = self.c * ln(arrived.max(1)).sqrt();
         let (turn, shift) = view(tree.side(node));
-        let turn = turn * (1.0 / FULL as f32);
-        let (mut best, mut best_value) = (None, CLOSED);
-        for (l, line) in tree.lines(node).enumerate() {
-            // Values as the integers that have their bits: none is below 0 but those of moves never tried (all the
-            // same) and closed ones, so that their order is the same, and integers have a fast maximum.
-            let values: [i32; LINE] = line.map(|word| {
-                let visits = open_visits(word);
-                let share = 1.0 / visits as f32;
-                let value = (word as i32 as f32 * share * turn + shift + explore * share.sqrt()).max(0.0);
-                let value = if visits == 0 { self.fpu } else { value };
-                if visits < 0 { CLOSED } else { value.to_bits() as i32 }
-            });
-            let most = values.iter().copied().fold(CLOSED, i32::max);
-            if most > best_value {
-                let first = values.iter().position(|&v| v == most);
-                (best, best_value) = (first.map(|i| l * LINE + i - 1), most);
+        let terms =
+            Terms { explore: self.explore(arrived), turn: turn * (1.0 / FULL as f32), shift, fpu: self.fpu };
+        let (mut best, mut best_value) = (0, CLOSED);
+        for (l, line) in tree.lines(node).iter().enumerate() {
+            let (value, word) = terms.best(line);
+            if value > best_value {
+                (best, best_value) = (l * LINE + word, value);
             }
             // Plain UCT tries every move once: there is nothing to compare yet.
-            if most >= TRY_FIRST {
+            if value >= TRY_FIRST {
                 break;
             }
         }
-        best
+        best.checked_sub(1)
+    }
+
+    /// `c * sqrt(ln n)`. Computed it would take as long as everything else about a choice.
+    #[inline]
+    fn explore(&self, arrived: u32) -> f32 {
+        match self.explore.get(arrived as usize) {
+            Some(&known) => known,
+            None => self.c * ln(arrived).sqrt(),
+        }
     }
 
     /// The best move by whatever rule and enhancements are asked for.
@@ -99,7 +105,7 @@ impl Chooser {
             considered = considered.min(self.unprune_first + (log * self.unprune_scale) as usize);
         }
         let explore = match self.rule {
-            Rule::Uct => self.c * log.sqrt(),
+            Rule::Uct => self.explore(arrived),
             Rule::Puct => self.c * (total as f32).sqrt(),
         };
         let (turn, shift) = view(side);
@@ -166,7 +172,80 @@ impl Chooser {
 /// A mean for the first side times the first plus the second is the mean for this side.
 #[inline]
 fn view(side: Side) -> (f32, f32) {
-    if side == Side::First { (1.0, 0.0) } else { (-1.0, 1.0) }
+    let second = f32::from(u8::from(side == Side::Second));
+    (1.0 - 2.0 * second, second)
+}
+
+/// What makes statistics a value: `sum / visits * turn + shift + explore / sqrt(visits)`, `fpu` without visits.
+///
+/// Values are compared as the integers that have their bits. None is below 0 but those of moves never tried, which
+/// are all the same, and of closed ones, the least of all; so their order is the same.
+struct Terms {
+    explore: f32,
+    turn: f32,
+    shift: f32,
+    fpu: f32,
+}
+
+impl Terms {
+    /// The highest value in a line of a node, and the first word that has it.
+    #[cfg(not(target_feature = "avx2"))]
+    fn best(&self, line: &[u64; LINE]) -> (i32, usize) {
+        self.best_one_by_one(line)
+    }
+
+    #[cfg(any(test, not(target_feature = "avx2")))]
+    fn best_one_by_one(&self, line: &[u64; LINE]) -> (i32, usize) {
+        let value = |word: u64| match (word >> 32) as i32 {
+            ..0 => CLOSED,
+            0 => self.fpu.to_bits() as i32,
+            visits => {
+                let share = 1.0 / visits as f32;
+                let mean = word as i32 as f32 * share * self.turn + self.shift;
+                (mean.max(0.0) + self.explore * share.sqrt()).to_bits() as i32
+            }
+        };
+        let values = line.map(value);
+        let (mut most, mut first) = (values[0], 0);
+        for (i, &value) in values.iter().enumerate() {
+            if value > most {
+                (most, first) = (value, i);
+            }
+        }
+        (most, first)
+    }
+
+    /// The same eight at a time: compilers do it by halves only, and its wrong guesses cost more than its arithmetic.
+    #[cfg(target_feature = "avx2")]
+    #[inline]
+    fn best(&self, line: &[u64; LINE]) -> (i32, usize) {
+        use std::arch::x86_64::*;
+        let pairs = line.as_ptr().cast::<__m128i>();
+        // Sound: the processor has AVX2, and a line is four pairs of words, which need no alignment.
+        unsafe {
+            // Words 0 1 4 5 and 2 3 6 7, whose halves shuffle into the order of the words.
+            let load = |a, b| _mm256_loadu2_m128i(pairs.add(b), pairs.add(a));
+            let (even, odd) = (_mm256_castsi256_ps(load(0, 2)), _mm256_castsi256_ps(load(1, 3)));
+            let sums = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(even, odd));
+            let visits = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(even, odd));
+            let all = |x| _mm256_set1_ps(x);
+            let share = _mm256_div_ps(all(1.0), _mm256_cvtepi32_ps(visits));
+            let mean = _mm256_mul_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(sums), share), all(self.turn));
+            let mean = _mm256_max_ps(_mm256_add_ps(mean, all(self.shift)), _mm256_setzero_ps());
+            let value = _mm256_add_ps(mean, _mm256_mul_ps(all(self.explore), _mm256_sqrt_ps(share)));
+            // What needs no arithmetic is ready before it. Of a mask the top bits choose: of the visits, closed ones.
+            let closed = _mm256_castsi256_ps(_mm256_set1_epi32(CLOSED));
+            let given = _mm256_blendv_ps(all(self.fpu), closed, _mm256_castsi256_ps(visits));
+            let tried = _mm256_cmpgt_epi32(visits, _mm256_setzero_si256());
+            let value = _mm256_castps_si256(_mm256_blendv_ps(given, value, _mm256_castsi256_ps(tried)));
+            // The highest, in every place.
+            let most = _mm256_max_epi32(value, _mm256_permute2x128_si256::<1>(value, value));
+            let most = _mm256_max_epi32(most, _mm256_shuffle_epi32::<0b01_00_11_10>(most));
+            let most = _mm256_max_epi32(most, _mm256_shuffle_epi32::<0b10_11_00_01>(most));
+            let firsts = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(value, most)));
+            (_mm_cvtsi128_si32(_mm256_castsi256_si128(most)), firsts.trailing_zeros() as usize)
+        }
+    }
 }
 
 /// The best move of a node whose moves are all proved: it is met by simulations that were under way meanwhile.
@@ -243,6 +322,25 @@ fn ln(n: u32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::Rng;
+
+    #[test]
+    fn a_line_is_judged_alike_at_once_and_one_by_one() {
+        let mut rng = Rng::new(1, 0);
+        for round in 0..20_000 {
+            let visits_max = [2, 10, 1000, 1 << 27][round % 4];
+            let line = std::array::from_fn(|_| {
+                let visits = rng.below(visits_max) as u64;
+                let sum = (rng.unit() * 16.0 * visits as f64) as u64;
+                u64::from(rng.below(4) == 0) << 63 | visits << 32 | sum
+            });
+            let (turn, shift) = view(if rng.below(2) == 0 { Side::First } else { Side::Second });
+            let fpu = [f32::MAX, 1.1, -3.0][rng.below(3)];
+            let explore = [0.0, rng.unit() as f32][rng.below(2)];
+            let terms = Terms { explore, turn: turn / FULL as f32, shift, fpu };
+            assert_eq!(terms.best(&line), terms.best_one_by_one(&line), "{line:x?}");
+        }
+    }
 
     #[test]
     fn the_logarithm_is_close() {

@@ -30,7 +30,7 @@ const PATH_MAX: usize = 4096;
 pub(super) struct Shared<'a, G: Game> {
     pub game: &'a G,
     pub uct: &'a Uct,
-    pub chooser: Chooser,
+    pub chooser: &'a Chooser,
     pub tree: &'a Tree,
     /// The position at the root.
     pub root: &'a G::State,

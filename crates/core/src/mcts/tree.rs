@@ -265,15 +265,17 @@ impl Tree {
         if self.head(node) >> 41 & 1 == 0 { Side::First } else { Side::Second }
     }
 
-    /// The cache lines of a node from its header to its last statistics. Word i belongs to move i - 1, if it is open
-    /// (`open_visits`). Only without transpositions.
+    /// The cache lines of a node from its header to its last statistics. Word i belongs to move i - 1, if it is
+    /// open; its upper half is then the visits. Only without transpositions, and for a single thread.
     #[inline]
-    pub fn lines(&self, node: NodeId) -> impl Iterator<Item = [u64; LINE]> {
-        debug_assert_eq!(self.header, 1);
+    pub fn lines(&self, node: NodeId) -> &[[u64; LINE]] {
+        assert!(self.alone && self.header == 1);
         let start = node.0 as usize;
-        let end = start + (1 + self.edges(node)).next_multiple_of(LINE);
-        let lines = self.words[start..end].chunks_exact(LINE);
-        lines.map(|line| std::array::from_fn(|i| line[i].load(Relaxed)))
+        let lines = (1 + self.edges(node)).div_ceil(LINE);
+        let words = &self.words[start..start + lines * LINE];
+        // Sound: as many words, of the same size and alignment, and nobody changes them meanwhile: no other thread
+        // searches, and this one does not while it holds the lines.
+        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), lines) }
     }
 
     #[inline]
@@ -593,12 +595,6 @@ impl Tree {
         *word |= NODE_MARK;
         was
     }
-}
-
-/// The visits of a word of a node's lines, where it is an open move; less than 0 where it is not.
-#[inline]
-pub(super) fn open_visits(word: u64) -> i32 {
-    (word >> 32) as i32
 }
 
 /// Makes room in statistics that are about to overflow, unless another thread just did.
