@@ -20,12 +20,9 @@ pub(super) struct Chooser {
     transpositions: bool,
     /// UCT and first play urgency alone, with nothing in flight that counts.
     plain: bool,
-    /// `c * sqrt(ln n)` for n below `EXPLORE`; that of 0 is that of 1.
-    explore: Vec<f32>,
+    /// `c * sqrt(ln n)` at every n whose binary digits after the first eight are zeros.
+    explore: Box<[f32; 32 * 128 + 1]>,
 }
-
-/// Simulations for which the exploration of a node is known beforehand: all nodes but those close to the root.
-const EXPLORE: u32 = 1024;
 
 /// The value of a closed move in the order of `Terms`.
 const CLOSED: i32 = i32::MIN;
@@ -38,7 +35,10 @@ impl Chooser {
         Chooser {
             rule: uct.rule,
             c: uct.c as f32,
-            explore: (0..EXPLORE).map(|n| uct.c as f32 * ln(n.max(1)).sqrt()).collect(),
+            explore: Box::new(std::array::from_fn(|place| {
+                uct.c as f32
+                    * ln((1.0 + (place % 128) as f32 / 128.0) * (1u64 << (place / 128)) as f32).sqrt()
+            })),
             fpu: uct.fpu.min(f64::from(f32::MAX)) as f32,
             bias: if knowledge { uct.bias as f32 } else { 0.0 },
             guess: uct.fpu.min(0.5) as f32,
@@ -85,13 +85,18 @@ impl Chooser {
         best.checked_sub(1)
     }
 
-    /// `c * sqrt(ln n)`. Computed it would take as long as everything else about a choice.
+    /// `c * sqrt(ln n)`, between the points of the table on a straight line: computing it would take as long as
+    /// everything else about a choice.
     #[inline]
     fn explore(&self, arrived: u32) -> f32 {
-        match self.explore.get(arrived as usize) {
-            Some(&known) => known,
-            None => self.c * ln(arrived).sqrt(),
-        }
+        let arrived = arrived.max(1);
+        let zeros = arrived.leading_zeros();
+        // The leading one, the seven bits that find the place, and sixteen that say where between two places.
+        let digits = arrived << zeros;
+        let place = ((31 - zeros) << 7 | digits >> 24 & 0x7f) as usize;
+        let between = (digits >> 8 & 0xffff) as f32 * (1.0 / 65536.0);
+        let (low, high) = (self.explore[place], self.explore[place + 1]);
+        low + (high - low) * between
     }
 
     /// The best move by whatever rule and enhancements are asked for.
@@ -99,7 +104,7 @@ impl Chooser {
         let side = tree.side(node);
         let edges = tree.edges(node);
         let total = arrived.max(1);
-        let log = ln(total);
+        let log = ln(total as f32);
         let mut considered = edges;
         if self.unprune_first > 0 {
             considered = considered.min(self.unprune_first + (log * self.unprune_scale) as usize);
@@ -304,11 +309,11 @@ pub(super) fn rank(how: FinalMove, candidates: &mut [Candidate]) {
     });
 }
 
-/// The natural logarithm of a count, to about six digits and the same on every machine, in a few instructions:
+/// The natural logarithm of a number from 1 on, to about six digits and the same on every machine, in a few instructions:
 /// the exponent, and the series of the logarithm at the mantissa.
 #[inline]
-fn ln(n: u32) -> f32 {
-    let bits = (n as f32).to_bits();
+fn ln(n: f32) -> f32 {
+    let bits = n.to_bits();
     let exponent = ((bits >> 23) as i32 - 127) as f32;
     let mantissa = f32::from_bits(bits & 0x007f_ffff | 0x3f80_0000);
     // ln m = 2 atanh((m - s) / (m + s)) + ln s around s = sqrt 2, the middle of [1, 2).
@@ -344,9 +349,12 @@ mod tests {
 
     #[test]
     fn the_logarithm_is_close() {
+        let chooser = Chooser::new(&Uct::default());
         for n in (1..5000).chain([1 << 20, 123_456_789, 1 << 30]) {
             let exact = f64::from(n).ln();
-            assert!((f64::from(ln(n)) - exact).abs() < 2e-6 * (1.0 + exact), "ln {n}");
+            assert!((f64::from(ln(n as f32)) - exact).abs() < 2e-6 * (1.0 + exact), "ln {n}");
+            let explore = f64::from(chooser.explore(n)) / chooser.c as f64;
+            assert!((explore - exact.sqrt()).abs() < 2e-6 * (1.0 + exact), "sqrt ln {n}: {explore}");
         }
     }
 

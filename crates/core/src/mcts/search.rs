@@ -72,6 +72,12 @@ struct Flight<G: Game> {
     outcome: Option<Outcome>,
 }
 
+impl<G: Game> Flight<G> {
+    fn new(root: &G::State) -> Self {
+        Flight { state: root.clone(), path: Vec::new(), outcome: None }
+    }
+}
+
 impl<G: Game> Worker<G> {
     pub fn new(seed: u64, number: u64) -> Self {
         Worker {
@@ -100,6 +106,9 @@ impl<G: Game> Worker<G> {
         let cpu = ThreadTime::now();
         let cpu_before = self.cpu_seconds;
         let mut granted = 0;
+        // One at a time needs no queue: by a tenth faster.
+        let single = shared.uct.in_flight == 1;
+        let mut own = self.spare.pop().unwrap_or_else(|| Flight::new(shared.root));
         loop {
             if granted == 0 {
                 if shared.budget.cpu_seconds.is_some() {
@@ -115,17 +124,26 @@ impl<G: Game> Worker<G> {
             if over && self.waiting.is_empty() {
                 break;
             }
+            if single {
+                granted -= 1;
+                self.select(shared, &mut own);
+                self.finish(shared, &mut own);
+                continue;
+            }
             if !over && self.waiting.len() < shared.uct.in_flight as usize {
                 granted -= 1;
-                let flight = self.select(shared);
+                let mut flight = self.spare.pop().unwrap_or_else(|| Flight::new(shared.root));
+                self.select(shared, &mut flight);
                 self.waiting.push_back(flight);
                 if self.waiting.len() < shared.uct.in_flight as usize && granted > 0 {
                     continue;
                 }
             }
-            let flight = self.waiting.pop_front().expect("one is in flight");
-            self.finish(shared, flight);
+            let mut flight = self.waiting.pop_front().expect("one is in flight");
+            self.finish(shared, &mut flight);
+            self.spare.push(flight);
         }
+        self.spare.push(own);
         self.cpu_seconds = cpu_before + cpu.elapsed().as_secs_f64();
         // What was claimed and not begun is there for others, or for the next round.
         shared.claimed.fetch_sub(granted, Relaxed);
@@ -153,12 +171,7 @@ impl<G: Game> Worker<G> {
     }
 
     /// Goes down the tree from the root to where a playout has to begin, and adds a node on the way out.
-    fn select(&mut self, shared: &Shared<G>) -> Flight<G> {
-        let mut flight = self.spare.pop().unwrap_or_else(|| Flight {
-            state: shared.root.clone(),
-            path: Vec::new(),
-            outcome: None,
-        });
+    fn select(&mut self, shared: &Shared<G>, flight: &mut Flight<G>) {
         flight.state.clone_from(shared.root);
         flight.path.clear();
         flight.outcome = None;
@@ -186,7 +199,7 @@ impl<G: Game> Worker<G> {
                     flight.outcome = self.decisive(shared, &flight.state);
                     break;
                 }
-                match self.expand(shared, node, edge, &mut flight) {
+                match self.expand(shared, node, edge, &flight.state) {
                     Some(new) => child = new,
                     None => break,
                 }
@@ -201,7 +214,6 @@ impl<G: Game> Worker<G> {
             node = child;
         }
         self.depth = self.depth.max(flight.path.len() as u32);
-        flight
     }
 
     /// Whether simulations in flight have to be marked in the tree: somebody else selects before they come back.
@@ -211,14 +223,8 @@ impl<G: Game> Worker<G> {
 
     /// Gives the position at the end of `edge` a node, or finds out that it needs none: it is won at once, or there is
     /// no room.
-    fn expand(
-        &mut self,
-        shared: &Shared<G>,
-        node: NodeId,
-        edge: usize,
-        flight: &mut Flight<G>,
-    ) -> Option<NodeId> {
-        let (tree, game, state) = (shared.tree, shared.game, &flight.state);
+    fn expand(&mut self, shared: &Shared<G>, node: NodeId, edge: usize, state: &G::State) -> Option<NodeId> {
+        let (tree, game) = (shared.tree, shared.game);
         let key = if shared.uct.transpositions { game.key(state) } else { 0 };
         if shared.uct.transpositions
             && let Some(known) = tree.find(key)
@@ -289,7 +295,7 @@ impl<G: Game> Worker<G> {
     }
 
     /// Plays a simulation out and brings its value up the tree.
-    fn finish(&mut self, shared: &Shared<G>, mut flight: Flight<G>) {
+    fn finish(&mut self, shared: &Shared<G>, flight: &mut Flight<G>) {
         let tree = shared.tree;
         let value = match flight.outcome {
             Some(outcome) => outcome.value(),
@@ -315,7 +321,6 @@ impl<G: Game> Worker<G> {
             self.prove(shared, &flight.path, outcome);
         }
         self.playouts += 1;
-        self.spare.push(flight);
     }
 
     /// The value of a playout from here, for the first side.
