@@ -71,18 +71,19 @@ impl Chooser {
         let (turn, shift) = view(tree.side(node));
         let terms =
             Terms { explore: self.explore(arrived), turn: turn * (1.0 / FULL as f32), shift, fpu: self.fpu };
-        let (mut best, mut best_value) = (0, CLOSED);
-        for (l, line) in tree.lines(node).iter().enumerate() {
-            let (value, word) = terms.best(line);
-            if value > best_value {
-                (best, best_value) = (l * LINE + word, value);
-            }
+        let lines = tree.lines(node);
+        let (mut most, mut best) = terms.best(&lines[0]);
+        for (l, line) in lines.iter().enumerate().skip(1) {
             // Plain UCT tries every move once: there is nothing to compare yet.
-            if value >= TRY_FIRST {
+            if most >= TRY_FIRST {
                 break;
             }
+            let (value, word) = terms.best(line);
+            if value > most {
+                (most, best) = (value, l * LINE + word);
+            }
         }
-        best.checked_sub(1)
+        (most != CLOSED).then(|| best - 1)
     }
 
     /// `c * sqrt(ln n)`, between the points of the table on a straight line: computing it would take as long as

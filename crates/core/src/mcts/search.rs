@@ -106,8 +106,9 @@ impl<G: Game> Worker<G> {
         let cpu = ThreadTime::now();
         let cpu_before = self.cpu_seconds;
         let mut granted = 0;
-        // One at a time needs no queue: by a tenth faster.
-        let single = shared.uct.in_flight == 1;
+        // One at a time needs no queue, and knows how many came to the root.
+        let single = shared.uct.in_flight == 1 && shared.uct.threads == 1;
+        let mut arrived = shared.tree.arrived(shared.tree.root);
         let mut own = self.spare.pop().unwrap_or_else(|| Flight::new(shared.root));
         loop {
             if granted == 0 {
@@ -126,14 +127,15 @@ impl<G: Game> Worker<G> {
             }
             if single {
                 granted -= 1;
-                self.select(shared, &mut own);
+                self.select(shared, &mut own, arrived);
                 self.finish(shared, &mut own);
+                arrived += 1;
                 continue;
             }
             if !over && self.waiting.len() < shared.uct.in_flight as usize {
                 granted -= 1;
                 let mut flight = self.spare.pop().unwrap_or_else(|| Flight::new(shared.root));
-                self.select(shared, &mut flight);
+                self.select(shared, &mut flight, shared.tree.arrived(shared.tree.root));
                 self.waiting.push_back(flight);
                 if self.waiting.len() < shared.uct.in_flight as usize && granted > 0 {
                     continue;
@@ -170,14 +172,15 @@ impl<G: Game> Worker<G> {
         }
     }
 
-    /// Goes down the tree from the root to where a playout has to begin, and adds a node on the way out.
-    fn select(&mut self, shared: &Shared<G>, flight: &mut Flight<G>) {
+    /// Goes down the tree from the root, which `arrived` simulations have come to, to where a playout has to begin, and
+    /// adds a node on the way out.
+    fn select(&mut self, shared: &Shared<G>, flight: &mut Flight<G>, arrived: u32) {
         flight.state.clone_from(shared.root);
         flight.path.clear();
         flight.outcome = None;
         let (tree, game) = (shared.tree, shared.game);
         let flying = self.flies(shared);
-        let (mut node, mut arrived) = (tree.root, tree.arrived(tree.root));
+        let (mut node, mut arrived) = (tree.root, arrived);
         loop {
             let edge = shared.chooser.descend(tree, node, arrived);
             if flying {
