@@ -58,7 +58,7 @@ impl Chooser {
     /// The edge a simulation follows out of a node that `arrived` simulations have come to. Where a move is proved
     /// there is nothing more to learn, so it is followed only when all are; that a proved draw is there to be had,
     /// `Worker::finish` sees to.
-    #[inline]
+    #[inline(always)]
     pub fn descend(&self, tree: &Tree, node: NodeId, arrived: u32) -> usize {
         let best =
             if self.plain { self.plain(tree, node, arrived) } else { self.enhanced(tree, node, arrived) };
@@ -66,7 +66,7 @@ impl Chooser {
     }
 
     /// The best move by UCT alone, a cache line at a time.
-    #[inline]
+    #[inline(always)]
     fn plain(&self, tree: &Tree, node: NodeId, arrived: u32) -> Option<usize> {
         let (turn, shift) = view(tree.side(node));
         let terms =
@@ -101,6 +101,7 @@ impl Chooser {
     }
 
     /// The best move by whatever rule and enhancements are asked for.
+    #[inline(never)]
     fn enhanced(&self, tree: &Tree, node: NodeId, arrived: u32) -> Option<usize> {
         let side = tree.side(node);
         let edges = tree.edges(node);

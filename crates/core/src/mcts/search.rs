@@ -300,16 +300,11 @@ impl<G: Game> Worker<G> {
     /// Plays a simulation out and brings its value up the tree.
     fn finish(&mut self, shared: &Shared<G>, flight: &mut Flight<G>) {
         let tree = shared.tree;
-        let value = match flight.outcome {
-            Some(outcome) => outcome.value(),
+        let mut value = match flight.outcome {
+            Some(outcome) => sixteenths(outcome),
             None => self.play_out(shared, &mut flight.state),
         };
-        // Sixteenths; what lies between is rounded up or down at random, so that means stay true.
-        let scaled = value * FULL as f64;
-        let exact = scaled.fract() == 0.0;
-        let value = if exact { scaled as u64 } else { (scaled + self.rng.unit()) as u64 };
         let flown = self.flies(shared);
-        let mut value = value;
         for &(node, edge) in flight.path.iter().rev() {
             tree.record(node, edge as usize, value, flown);
             // Whoever has a sure draw need not take less: what lies above sees at least that.
@@ -326,8 +321,8 @@ impl<G: Game> Worker<G> {
         self.playouts += 1;
     }
 
-    /// The value of a playout from here, for the first side.
-    fn play_out(&mut self, shared: &Shared<G>, state: &mut G::State) -> f64 {
+    /// The value of a playout from here for the first side, in sixteenths.
+    fn play_out(&mut self, shared: &Shared<G>, state: &mut G::State) -> u64 {
         let (game, uct) = (shared.game, shared.uct);
         let moves_max = if uct.cut > 0 { uct.cut } else { PLAYOUT_MOVES_MAX };
         let outcome = if uct.weighted {
@@ -336,9 +331,15 @@ impl<G: Game> Worker<G> {
             game.rollout(state, uct.draws, moves_max, &mut self.rng, &mut self.scratch)
         };
         match outcome {
-            Some(outcome) => outcome.value(),
-            None if uct.cut > 0 => 1.0 / (1.0 + exp(-uct.steepness * (2.0 * game.evaluate(state) - 1.0))),
-            None => 0.5,
+            Some(outcome) => sixteenths(outcome),
+            None if uct.cut > 0 => {
+                let value = 1.0 / (1.0 + exp(-uct.steepness * (2.0 * game.evaluate(state) - 1.0)));
+                // What lies between two sixteenths is rounded up or down at random, so that means stay true.
+                let scaled = value * FULL as f64;
+                let exact = scaled.fract() == 0.0;
+                if exact { scaled as u64 } else { (scaled + self.rng.unit()) as u64 }
+            }
+            None => FULL / 2,
         }
     }
 
@@ -384,6 +385,16 @@ impl<G: Game> Worker<G> {
             outcome = proved;
         }
         shared.done.store(true, Relaxed);
+    }
+}
+
+/// The value of an outcome for the first side.
+#[inline]
+fn sixteenths(outcome: Outcome) -> u64 {
+    match outcome {
+        Outcome::Win(Side::First) => FULL,
+        Outcome::Win(Side::Second) => 0,
+        Outcome::Draw => FULL / 2,
     }
 }
 

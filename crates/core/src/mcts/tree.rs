@@ -351,7 +351,7 @@ impl Tree {
     }
 
     /// A simulation went along this edge and came back with a value, in sixteenths, for the first side.
-    #[inline]
+    #[inline(always)]
     pub fn record(&self, node: NodeId, edge: usize, value: u64, flown: bool) {
         self.count(self.stats_at(node, edge), value);
         if flown {
@@ -371,6 +371,11 @@ impl Tree {
     /// Gives an edge its child, unless it has one by now; says which it has.
     pub fn connect(&self, node: NodeId, edge: usize, child: NodeId) -> NodeId {
         let word = self.link_at(node, edge);
+        let old = word.load(Relaxed);
+        if self.alone && old as u32 == 0 {
+            word.store(old | u64::from(child.0), Relaxed);
+            return child;
+        }
         let set = |old: u64| (old as u32 == 0).then_some(old | u64::from(child.0));
         match word.fetch_update(AcqRel, Acquire, set) {
             Ok(_) => child,
@@ -687,6 +692,28 @@ mod tests {
         tree.prove_node(other, Outcome::Win(Side::Second));
         assert_eq!(tree.node_proof(other), Some(Outcome::Win(Side::Second)));
         assert_eq!(tree.edges(other), 1);
+    }
+
+    #[test]
+    fn statistics_are_halved_before_they_overflow() {
+        for alone in [true, false] {
+            let mut tree = Tree::new(1 << 20, false, true);
+            tree.alone = alone;
+            let node = tree.add(&mut Chunk::default(), Side::First, 0, moves(2)).unwrap();
+            // Just below the bound, all won, and proved.
+            let full = u64::from(VISITS_MAX - 1) * (VISIT | FULL);
+            tree.stats_at(node, 0).store(full, Relaxed);
+            tree.words[node.0 as usize + 1].store(full, Relaxed);
+            tree.prove(node, 0, Outcome::Draw);
+            tree.record(node, 0, FULL, false);
+            assert_eq!((tree.stats(node, 0).visits(), tree.stats(node, 0).mean()), (VISITS_MAX, 1.0));
+            tree.record(node, 0, FULL, false);
+            for stats in [tree.stats(node, 0), tree.node_stats(node)] {
+                assert_eq!((stats.visits(), stats.mean()), (VISITS_MAX.div_ceil(2), 1.0), "{stats:x?}");
+            }
+            assert_eq!(tree.stats(node, 0).proof(), Some(Outcome::Draw), "proofs stay");
+            assert_eq!((tree.stats(node, 1).visits(), tree.edges(node)), (0, 2));
+        }
     }
 
     #[test]
