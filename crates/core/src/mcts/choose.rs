@@ -3,6 +3,7 @@
 use super::spec::{Counting, FinalMove, Knowledge, Rule, Uct};
 use super::tree::{FULL, LINE, Link, NodeId, Stats, Tree};
 use crate::domain::Side;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// The numbers of a `Uct` as the hot loop wants them.
 #[derive(Debug, Clone)]
@@ -104,7 +105,8 @@ impl Chooser {
     #[inline(never)]
     fn enhanced(&self, tree: &Tree, node: NodeId, arrived: u32) -> Option<usize> {
         let side = tree.side(node);
-        let edges = tree.edges(node);
+        let (all_stats, links) = tree.moves(node);
+        let edges = links.len();
         let total = arrived.max(1);
         let log = ln(total as f32);
         let mut considered = edges;
@@ -117,15 +119,15 @@ impl Chooser {
         };
         let (turn, shift) = view(side);
         let (mut best, mut best_value) = (None, f32::NEG_INFINITY);
-        for i in 0..edges {
+        for (i, (stats, link)) in all_stats.iter().zip(links).enumerate() {
             if i >= considered && best.is_some() {
                 break;
             }
-            let stats = tree.stats(node, i);
+            let stats = Stats(stats.load(Relaxed));
             if stats.proof().is_some() {
                 continue;
             }
-            let link = tree.link(node, i);
+            let link = Link(link.load(Acquire));
             let visits = stats.visits();
             let flying = if self.counting == Counting::Ignore { 0 } else { link.in_flight() };
             // Plain UCT tries every move once: there is nothing to compare yet.

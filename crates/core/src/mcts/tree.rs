@@ -89,7 +89,7 @@ impl Stats {
 
 /// Where a move leads, at one moment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Link(u64);
+pub(super) struct Link(pub u64);
 
 impl Link {
     #[inline]
@@ -276,6 +276,13 @@ impl Tree {
         // Sound: as many words, of the same size and alignment, and nobody changes them meanwhile: no other thread
         // searches, and this one does not while it holds the lines.
         unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), lines) }
+    }
+
+    /// The words of all moves: statistics, and links.
+    #[inline]
+    pub fn moves(&self, node: NodeId) -> (&[AtomicU64], &[AtomicU64]) {
+        let (start, edges) = (node.0 as usize + self.header, self.edges(node));
+        self.words[start..start + 2 * edges].split_at(edges)
     }
 
     #[inline]
