@@ -27,6 +27,7 @@ pub(crate) struct Searcher<G: Game> {
     words: Vec<String>,
     state: G::State,
     tree: Tree,
+    chooser: Chooser,
     workers: Vec<Worker<G>>,
     recycled: u64,
 }
@@ -41,7 +42,9 @@ impl<G: Game> Searcher<G> {
         tree.alone = uct.threads == 1;
         let state = game.initial();
         let workers = workers(&uct, seed);
-        Ok(Searcher { game, uct, start: None, words: Vec::new(), state, tree, workers, recycled: 0 })
+        let chooser = Chooser::new(&uct);
+        let (start, words) = (None, Vec::new());
+        Ok(Searcher { game, uct, start, words, state, tree, chooser, workers, recycled: 0 })
     }
 
     /// Follows the moves that were played since the last search, as far as the tree has them.
@@ -93,7 +96,7 @@ impl<G: Game> Searcher<G> {
             let shared = Shared {
                 game: &*self.game,
                 uct: &self.uct,
-                chooser: Chooser::new(&self.uct),
+                chooser: &self.chooser,
                 tree: &self.tree,
                 root: &self.state,
                 budget,
@@ -277,7 +280,7 @@ fn think_of<G: Game>(game: &G, uct: &Uct, tree: &Tree, root: &G::State) -> Thoug
             moves: follow(game, tree, root, c.edge),
             visits: u64::from(c.visits),
             value: value(c),
-            proved: tree.link(tree.root, c.edge).proof(),
+            proved: tree.stats(tree.root, c.edge).proof(),
         })
         .collect();
     let proved = root_outcome(tree);

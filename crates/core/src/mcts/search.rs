@@ -30,7 +30,7 @@ const PATH_MAX: usize = 4096;
 pub(super) struct Shared<'a, G: Game> {
     pub game: &'a G,
     pub uct: &'a Uct,
-    pub chooser: Chooser,
+    pub chooser: &'a Chooser,
     pub tree: &'a Tree,
     /// The position at the root.
     pub root: &'a G::State,
@@ -72,6 +72,12 @@ struct Flight<G: Game> {
     outcome: Option<Outcome>,
 }
 
+impl<G: Game> Flight<G> {
+    fn new(root: &G::State) -> Self {
+        Flight { state: root.clone(), path: Vec::new(), outcome: None }
+    }
+}
+
 impl<G: Game> Worker<G> {
     pub fn new(seed: u64, number: u64) -> Self {
         Worker {
@@ -100,6 +106,10 @@ impl<G: Game> Worker<G> {
         let cpu = ThreadTime::now();
         let cpu_before = self.cpu_seconds;
         let mut granted = 0;
+        // One at a time needs no queue, and knows how many came to the root.
+        let single = shared.uct.in_flight == 1 && shared.uct.threads == 1;
+        let mut arrived = shared.tree.arrived(shared.tree.root);
+        let mut own = self.spare.pop().unwrap_or_else(|| Flight::new(shared.root));
         loop {
             if granted == 0 {
                 if shared.budget.cpu_seconds.is_some() {
@@ -115,17 +125,27 @@ impl<G: Game> Worker<G> {
             if over && self.waiting.is_empty() {
                 break;
             }
+            if single {
+                granted -= 1;
+                self.select(shared, &mut own, arrived);
+                self.finish(shared, &mut own);
+                arrived += 1;
+                continue;
+            }
             if !over && self.waiting.len() < shared.uct.in_flight as usize {
                 granted -= 1;
-                let flight = self.select(shared);
+                let mut flight = self.spare.pop().unwrap_or_else(|| Flight::new(shared.root));
+                self.select(shared, &mut flight, shared.tree.arrived(shared.tree.root));
                 self.waiting.push_back(flight);
                 if self.waiting.len() < shared.uct.in_flight as usize && granted > 0 {
                     continue;
                 }
             }
-            let flight = self.waiting.pop_front().expect("one is in flight");
-            self.finish(shared, flight);
+            let mut flight = self.waiting.pop_front().expect("one is in flight");
+            self.finish(shared, &mut flight);
+            self.spare.push(flight);
         }
+        self.spare.push(own);
         self.cpu_seconds = cpu_before + cpu.elapsed().as_secs_f64();
         // What was claimed and not begun is there for others, or for the next round.
         shared.claimed.fetch_sub(granted, Relaxed);
@@ -152,40 +172,37 @@ impl<G: Game> Worker<G> {
         }
     }
 
-    /// Goes down the tree from the root to where a playout has to begin, and adds a node on the way out.
-    fn select(&mut self, shared: &Shared<G>) -> Flight<G> {
-        let mut flight = self.spare.pop().unwrap_or_else(|| Flight {
-            state: shared.root.clone(),
-            path: Vec::new(),
-            outcome: None,
-        });
+    /// Goes down the tree from the root, which `arrived` simulations have come to, to where a playout has to begin, and
+    /// adds a node on the way out.
+    fn select(&mut self, shared: &Shared<G>, flight: &mut Flight<G>, arrived: u32) {
         flight.state.clone_from(shared.root);
         flight.path.clear();
         flight.outcome = None;
         let (tree, game) = (shared.tree, shared.game);
         let flying = self.flies(shared);
-        let (mut node, mut arrived) = (tree.root, tree.arrived(tree.root));
+        let (mut node, mut arrived) = (tree.root, arrived);
         loop {
             let edge = shared.chooser.descend(tree, node, arrived);
             if flying {
                 tree.set_out(node, edge);
             }
             flight.path.push((node, edge as u32));
-            let link = tree.link(node, edge);
+            let (stats, link) = (tree.stats(node, edge), tree.link(node, edge));
+            tree.prefetch(link.child());
             let mv = game.move_of(&flight.state, link.move_id());
             game.play(&mut flight.state, mv);
-            flight.outcome = link.proof().or_else(|| game.outcome(&flight.state));
+            flight.outcome = stats.proof().or_else(|| game.outcome(&flight.state));
             if flight.outcome.is_some() || flight.path.len() >= PATH_MAX {
                 break;
             }
             let mut child = link.child();
-            arrived = tree.stats(node, edge).visits + link.in_flight();
+            arrived = stats.visits() + link.in_flight();
             if child == NodeId::NONE {
                 if arrived < shared.uct.expand + link.in_flight() {
                     flight.outcome = self.decisive(shared, &flight.state);
                     break;
                 }
-                match self.expand(shared, node, edge, &mut flight) {
+                match self.expand(shared, node, edge, &flight.state) {
                     Some(new) => child = new,
                     None => break,
                 }
@@ -200,7 +217,6 @@ impl<G: Game> Worker<G> {
             node = child;
         }
         self.depth = self.depth.max(flight.path.len() as u32);
-        flight
     }
 
     /// Whether simulations in flight have to be marked in the tree: somebody else selects before they come back.
@@ -210,14 +226,8 @@ impl<G: Game> Worker<G> {
 
     /// Gives the position at the end of `edge` a node, or finds out that it needs none: it is won at once, or there is
     /// no room.
-    fn expand(
-        &mut self,
-        shared: &Shared<G>,
-        node: NodeId,
-        edge: usize,
-        flight: &mut Flight<G>,
-    ) -> Option<NodeId> {
-        let (tree, game, state) = (shared.tree, shared.game, &flight.state);
+    fn expand(&mut self, shared: &Shared<G>, node: NodeId, edge: usize, state: &G::State) -> Option<NodeId> {
+        let (tree, game) = (shared.tree, shared.game);
         let key = if shared.uct.transpositions { game.key(state) } else { 0 };
         if shared.uct.transpositions
             && let Some(known) = tree.find(key)
@@ -288,18 +298,13 @@ impl<G: Game> Worker<G> {
     }
 
     /// Plays a simulation out and brings its value up the tree.
-    fn finish(&mut self, shared: &Shared<G>, mut flight: Flight<G>) {
+    fn finish(&mut self, shared: &Shared<G>, flight: &mut Flight<G>) {
         let tree = shared.tree;
-        let value = match flight.outcome {
-            Some(outcome) => outcome.value(),
+        let mut value = match flight.outcome {
+            Some(outcome) => sixteenths(outcome),
             None => self.play_out(shared, &mut flight.state),
         };
-        // Sixteenths; what lies between is rounded up or down at random, so that means stay true.
-        let scaled = value * FULL as f64;
-        let exact = scaled.fract() == 0.0;
-        let value = if exact { scaled as u64 } else { (scaled + self.rng.unit()) as u64 };
         let flown = self.flies(shared);
-        let mut value = value;
         for &(node, edge) in flight.path.iter().rev() {
             tree.record(node, edge as usize, value, flown);
             // Whoever has a sure draw need not take less: what lies above sees at least that.
@@ -314,11 +319,10 @@ impl<G: Game> Worker<G> {
             self.prove(shared, &flight.path, outcome);
         }
         self.playouts += 1;
-        self.spare.push(flight);
     }
 
-    /// The value of a playout from here, for the first side.
-    fn play_out(&mut self, shared: &Shared<G>, state: &mut G::State) -> f64 {
+    /// The value of a playout from here for the first side, in sixteenths.
+    fn play_out(&mut self, shared: &Shared<G>, state: &mut G::State) -> u64 {
         let (game, uct) = (shared.game, shared.uct);
         let moves_max = if uct.cut > 0 { uct.cut } else { PLAYOUT_MOVES_MAX };
         let outcome = if uct.weighted {
@@ -327,9 +331,15 @@ impl<G: Game> Worker<G> {
             game.rollout(state, uct.draws, moves_max, &mut self.rng, &mut self.scratch)
         };
         match outcome {
-            Some(outcome) => outcome.value(),
-            None if uct.cut > 0 => 1.0 / (1.0 + exp(-uct.steepness * (2.0 * game.evaluate(state) - 1.0))),
-            None => 0.5,
+            Some(outcome) => sixteenths(outcome),
+            None if uct.cut > 0 => {
+                let value = 1.0 / (1.0 + exp(-uct.steepness * (2.0 * game.evaluate(state) - 1.0)));
+                // What lies between two sixteenths is rounded up or down at random, so that means stay true.
+                let scaled = value * FULL as f64;
+                let exact = scaled.fract() == 0.0;
+                if exact { scaled as u64 } else { (scaled + self.rng.unit()) as u64 }
+            }
+            None => FULL / 2,
         }
     }
 
@@ -378,12 +388,22 @@ impl<G: Game> Worker<G> {
     }
 }
 
+/// The value of an outcome for the first side.
+#[inline]
+fn sixteenths(outcome: Outcome) -> u64 {
+    match outcome {
+        Outcome::Win(Side::First) => FULL,
+        Outcome::Win(Side::Second) => 0,
+        Outcome::Draw => FULL / 2,
+    }
+}
+
 /// What the proofs of its moves prove of a node.
 fn node_outcome(tree: &Tree, node: NodeId) -> Option<Outcome> {
     let side = tree.side(node);
     let mut best = Some(Outcome::Win(side.other()));
     for edge in 0..tree.edges(node) {
-        match tree.link(node, edge).proof() {
+        match tree.stats(node, edge).proof() {
             Some(Outcome::Win(winner)) if winner == side => return Some(Outcome::Win(side)),
             Some(Outcome::Draw) => best = best.map(|_| Outcome::Draw),
             Some(_) => {}
