@@ -37,8 +37,8 @@ impl Chooser {
             rule: uct.rule,
             c: uct.c as f32,
             explore: Box::new(std::array::from_fn(|place| {
-                uct.c as f32
-                    * ln((1.0 + (place % 128) as f32 / 128.0) * (1u64 << (place / 128)) as f32).sqrt()
+                let n = (1.0 + (place % 128) as f32 / 128.0) * (1u64 << (place / 128)) as f32;
+                uct.c as f32 * ln(n).sqrt()
             })),
             // Plus 0: the bits of minus 0 would say closed.
             fpu: uct.fpu.min(f64::from(f32::MAX)) as f32 + 0.0,
