@@ -37,10 +37,11 @@ impl Chooser {
             rule: uct.rule,
             c: uct.c as f32,
             explore: Box::new(std::array::from_fn(|place| {
-                uct.c as f32
-                    * ln((1.0 + (place % 128) as f32 / 128.0) * (1u64 << (place / 128)) as f32).sqrt()
+                let n = (1.0 + (place % 128) as f32 / 128.0) * (1u64 << (place / 128)) as f32;
+                uct.c as f32 * ln(n).sqrt()
             })),
-            fpu: uct.fpu.min(f64::from(f32::MAX)) as f32,
+            // Plus 0: the bits of minus 0 would say closed.
+            fpu: uct.fpu.min(f64::from(f32::MAX)) as f32 + 0.0,
             bias: if knowledge { uct.bias as f32 } else { 0.0 },
             guess: uct.fpu.min(0.5) as f32,
             unprune_first: uct.unprune_first as usize,
@@ -348,6 +349,14 @@ mod tests {
             let explore = [0.0, rng.unit() as f32][rng.below(2)];
             let terms = Terms { explore, turn: turn / FULL as f32, shift, fpu };
             assert_eq!(terms.best(&line), terms.best_one_by_one(&line), "{line:x?}");
+        }
+    }
+
+    #[test]
+    fn no_urgency_is_taken_for_closed() {
+        for fpu in [-1000.0, -0.0, 0.0, f64::MAX] {
+            let fpu = Chooser::new(&Uct { fpu, ..Uct::plain() }).fpu;
+            assert!(fpu.to_bits() as i32 > CLOSED, "{fpu}");
         }
     }
 

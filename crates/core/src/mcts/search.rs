@@ -305,14 +305,22 @@ impl<G: Game> Worker<G> {
             None => self.play_out(shared, &mut flight.state),
         };
         let flown = self.flies(shared);
-        for &(node, edge) in flight.path.iter().rev() {
-            tree.record(node, edge as usize, value, flown);
-            // Whoever has a sure draw need not take less: what lies above sees at least that.
-            if tree.has_draw(node) {
-                value = match tree.side(node) {
-                    Side::First => value.max(FULL / 2),
-                    Side::Second => value.min(FULL / 2),
-                };
+        let draws = shared.uct.solver && flight.path.iter().any(|&(node, _)| tree.has_draw(node));
+        if draws {
+            for &(node, edge) in flight.path.iter().rev() {
+                tree.record(node, edge as usize, value, flown);
+                // Whoever has a sure draw need not take less: what lies above sees at least that.
+                if tree.has_draw(node) {
+                    value = match tree.side(node) {
+                        Side::First => value.max(FULL / 2),
+                        Side::Second => value.min(FULL / 2),
+                    };
+                }
+            }
+        } else {
+            // From the root on: the next simulation reads it first, and waits for what is not yet written.
+            for &(node, edge) in &flight.path {
+                tree.record(node, edge as usize, value, flown);
             }
         }
         if let (true, Some(outcome)) = (shared.uct.solver, flight.outcome) {

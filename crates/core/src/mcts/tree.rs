@@ -685,6 +685,8 @@ mod tests {
         let mut chunk = Chunk::default();
         let node = tree.add(&mut chunk, Side::Second, 0, moves(5)).unwrap();
         assert_eq!((tree.edges(node), tree.side(node)), (5, Side::Second));
+        assert_eq!(tree.words[node.0 as usize].as_ptr() as usize % 64, 0, "nodes begin where cache lines do");
+        assert!((0..5).all(|edge| tree.known(node, edge) == edge as f32));
         tree.set_out(node, 3);
         tree.set_out(node, 3);
         tree.record(node, 3, FULL, true);
