@@ -1,5 +1,5 @@
-//! The signature: one hash for every example instance and every search, from a fixed seed. It covers the best moves,
-//! when they were found and how many random numbers were drawn. A change that moves a line of `signature.txt` has
+//! The signature: one hash for every example instance and every search or player, from a fixed seed. It covers the best
+//! moves, when they were found and how many random numbers were drawn; of a player, all lines of its thought. A change that moves a line of `signature.txt` has
 //! changed what a search does; its commit says so and why.
 //!
 //! The rows come from `sortie list`, so a new domain or search needs no line of code here. This rewrites the file:
@@ -9,7 +9,7 @@
 //! ```
 
 use serde_json::{Value, json};
-use sortie_core::{AnyProblem, BestOf, Control, Limits, Search};
+use sortie_core::{AnyGame, AnyProblem, BestOf, Budget, Control, Limits, PRESETS, Search, Uct};
 use sortie_domains::{Opened, open};
 use std::path::Path;
 use std::process::Command;
@@ -21,6 +21,7 @@ const ITERATIONS: u32 = 15;
 
 const HEADER: &str = "\
 # Instance, search and level, best score, hash: seed 1, one stream, 500 playouts, 15 iterations a level.
+# Of a game: player, value of the start for the first side, hash.
 # Written by: SORTIE_BLESS=1 cargo test -p sortie-cli --test signature
 ";
 
@@ -30,12 +31,17 @@ fn every_search_still_does_what_it_did() {
     let list = list();
     let mut text = HEADER.to_string();
     for instance in instances(&list) {
-        // Games are not solved; no example is a file.
-        if let Opened::Problem(problem) =
-            open(&instance, &|_| Err("no files".into())).expect("an example opens")
-        {
-            for search in searches(&list) {
-                text += &row(&instance, &*problem, search);
+        // No example is a file.
+        match open(&instance, &|_| Err("no files".into())).expect("an example opens") {
+            Opened::Problem(problem) => {
+                for search in searches(&list) {
+                    text += &row(&instance, &*problem, search);
+                }
+            }
+            Opened::Game(game) => {
+                for (name, _) in PRESETS {
+                    text += &thought(&instance, &*game, name);
+                }
             }
         }
     }
@@ -104,6 +110,20 @@ fn row(instance: &str, problem: &dyn AnyProblem, search: Search) -> String {
     let told = format!("{} at {} then {}", best.moves.join(" "), end.improved_at, end.rng.bits());
     problem.verify(&best.moves).unwrap_or_else(|error| panic!("{instance} {name}: {error}"));
     format!("{instance:28} {name:12} {:<10} {:016x}\n", best.score, hash(&told))
+}
+
+/// One line: the game, the player, the value of the start for the first side, and the hash of all that was thought.
+fn thought(instance: &str, game: &dyn AnyGame, name: &str) -> String {
+    let uct = Uct::preset(name).expect("a preset");
+    let mut player = game.player(&uct, 1).expect("a sound preset");
+    let stop = AtomicBool::new(false);
+    let thought = player.think(&Budget::playouts(PLAYOUTS), &stop, &mut |_| {}).expect("ours never fail");
+    let told: Vec<String> = thought
+        .lines
+        .iter()
+        .map(|line| format!("{} {} {}", line.moves.join(" "), line.visits, line.value))
+        .collect();
+    format!("{instance:28} {name:12} {:<10.4} {:016x}\n", thought.value, hash(&told.join("\n")))
 }
 
 /// FNV-1a: the standard library's hash may change from release to release.
