@@ -159,9 +159,9 @@ impl Folder {
         let file = path.join(REQUEST);
         if file.exists() {
             let found = read_request(path)?;
-            if (&found.study, found.seconds, found.seeds, found.threads, &found.rows)
-                != (&request.study, request.seconds, request.seeds, request.threads, &request.rows)
-            {
+            // All but the version of the program, which may have been updated meanwhile.
+            let same = Request { sortie: found.sortie.clone(), ..request.clone() };
+            if found != same {
                 bail!(
                     "{} holds another study ({}, {} a run): `sortie resume {}` goes on with it, or give another --out",
                     path.display(),

@@ -10,8 +10,9 @@ pub fn markdown(study: &Study, request: &Request, done: &[Done]) -> String {
     let mut text = format!("# {}\n\n{}\n\n", study.title, study.notes);
     let _ = writeln!(
         text,
-        "Each run: {} on {} thread{}, sortie {}. {} of {} runs done.\n",
+        "Each run: {}{} on {} thread{}, sortie {}. {} of {} runs done.\n",
         duration::show(request.seconds),
+        if request.cpu { " of CPU time each" } else { "" },
         request.threads,
         if request.threads == 1 { "" } else { "s" },
         request.sortie,
