@@ -191,6 +191,7 @@ fn cube_search(domain: &str, d: usize, k: usize) -> (bool, Value) {
         ("snake", 10, 4) | ("snake", 12 | 13, 6) => (false, json!({"name": "nmcs", "level": 3})),
         ("coil", 8, 2) | ("coil", 9, 3) | ("coil", 11, 4) => symmetric,
         ("coil", 9 | 10, 4) | ("coil", 12, 5) => (true, json!({"name": "nmcs", "level": 3})),
+        ("coil", 13, 6) => (false, json!({"name": "hd-nrpa", "level": 3})),
         _ => (false, nrpa(3, 100)),
     }
 }

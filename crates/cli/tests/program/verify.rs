@@ -83,3 +83,15 @@ fn a_game_can_be_verified_too() {
     assert_eq!(home.run("verify won.record").code, 0);
     assert_eq!(home.run("verify lost.record").code, 1);
 }
+
+#[test]
+fn every_record_that_is_shipped_is_right() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../records");
+    let entries = std::fs::read_dir(folder).expect("the shipped records");
+    let mut words = vec!["verify".to_string()];
+    words.extend(entries.map(|entry| entry.unwrap().path().display().to_string()));
+    assert!(words.len() > 15, "{words:?}");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let output = Home::new().command_of(&words).output().expect("the program starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
