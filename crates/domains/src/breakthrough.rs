@@ -389,12 +389,6 @@ mod tests {
     fn random_moves_are_uniform() {
         let game = Breakthrough::new(6, 6);
         let state = game.parse_position("o1oo2/2o2o/x1xo2/o1xx1o/2xx1x/x4x o").expect("a position");
-        let mut moves = Vec::new();
-        game.moves(&state, &mut moves);
-        assert_eq!(moves.len(), plain_moves(&game, &state).len());
-        let (mut rng, mut scratch) = (Rng::new(6, 0), Vec::new());
-        let draw = || game.random_move(&state, &mut rng, &mut scratch).expect("a move");
-        let unevenness = grid::unevenness(&moves, draw);
-        assert!(unevenness < 2.5, "{unevenness}");
+        grid::assert_uniform(&game, &state, plain_moves(&game, &state).len());
     }
 }

@@ -234,9 +234,33 @@ pub fn standing(outcome: Option<Outcome>, to_move: Side) -> String {
     }
 }
 
+/// Draws must be uniform over the legal moves of a position, of which there are `count`: those of `random_move`, and the
+/// first move of a playout, which a game may draw in another way.
+#[cfg(test)]
+pub fn assert_uniform<G: Game>(game: &G, state: &G::State, count: usize) {
+    let mut moves = Vec::new();
+    game.moves(state, &mut moves);
+    assert_eq!(moves.len(), count);
+    let (mut rng, mut scratch) = (Rng::new(6, 0), Vec::new());
+    let uneven = unevenness(&moves, || game.random_move(state, &mut rng, &mut scratch).expect("a move"));
+    assert!(uneven < 2.5, "random_move: {uneven}");
+    let mut rng = Rng::new(7, 0);
+    let after = |mv| {
+        let mut next = state.clone();
+        game.play(&mut next, mv);
+        next
+    };
+    let uneven = unevenness(&moves, || {
+        let mut next = state.clone();
+        game.rollout(&mut next, 1, 1, &mut rng, &mut scratch);
+        *moves.iter().find(|mv| after(**mv) == next).expect("one move was played")
+    });
+    assert!(uneven < 2.5, "rollout: {uneven}");
+}
+
 /// How far draws are from uniform over `choices`: chi-square over the mean it has then, so about 1.
 #[cfg(test)]
-pub fn unevenness<M: PartialEq>(choices: &[M], mut draw: impl FnMut() -> M) -> f64 {
+fn unevenness<M: PartialEq>(choices: &[M], mut draw: impl FnMut() -> M) -> f64 {
     let mut counts = vec![0.0; choices.len()];
     let expected = 2000.0;
     for _ in 0..2000 * choices.len() {

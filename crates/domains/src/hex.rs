@@ -416,25 +416,6 @@ mod tests {
     fn random_moves_are_uniform() {
         let game = Hex::new(3, true);
         let state = game.parse_position("1x1/3/3 o").expect("a position");
-        let mut moves = Vec::new();
-        game.moves(&state, &mut moves);
-        assert_eq!(moves.len(), 9);
-        let (mut rng, mut scratch) = (Rng::new(6, 0), Vec::new());
-        let draw = || game.random_move(&state, &mut rng, &mut scratch).expect("a move");
-        let unevenness = grid::unevenness(&moves, draw);
-        assert!(unevenness < 2.5, "{unevenness}");
-        // The first move of a playout is drawn in another way.
-        let (mut rng, mut scratch) = (Rng::new(7, 0), Vec::new());
-        let unevenness = grid::unevenness(&moves, || {
-            let mut next = state.clone();
-            game.rollout(&mut next, 1, 1, &mut rng, &mut scratch);
-            let played = |mv: &&u16| {
-                let mut after = state.clone();
-                game.play(&mut after, **mv);
-                after == next
-            };
-            *moves.iter().find(played).expect("one move was played")
-        });
-        assert!(unevenness < 2.5, "{unevenness}");
+        grid::assert_uniform(&game, &state, 9);
     }
 }
