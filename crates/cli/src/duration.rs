@@ -4,7 +4,8 @@
 const SECONDS_MAX: f64 = 1e9;
 
 /// Units, longest name first among those with a common beginning.
-const UNITS: [(&str, f64); 5] = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86400.0)];
+const UNITS: [(&str, f64); 6] =
+    [("us", 1e-6), ("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86400.0)];
 
 /// Reads a time in seconds.
 pub fn parse(text: &str) -> Result<f64, String> {

@@ -4,7 +4,10 @@
 use crate::duration;
 use crate::engine::{Gtp, Program, Uci};
 use anyhow::{Context, Result, anyhow, bail};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use sortie_core::rank::{Costs, Engine, Form, Gang, GangPlayer, Net, Plan};
 use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Fault, PRESETS, PlayError, Rng, Thought, Uct};
 use sortie_domains::nearest;
 use std::sync::atomic::AtomicBool;
@@ -17,12 +20,38 @@ const BYTES_MAX: usize = 64 << 10;
 pub enum Player {
     /// Our own search.
     Own(Box<Uct>),
+    /// Our own search, spread over ranks.
+    Gang(Box<Spread>),
     /// Any legal move, all alike.
     Random,
     /// A program that speaks UCI.
     Uci(Program),
     /// A program that speaks GTP; true: its columns leave out the i.
     Gtp(Program, bool),
+}
+
+/// A search spread over ranks, and what runs them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spread {
+    /// The ranks.
+    pub gang: Gang,
+    /// How they search.
+    pub uct: Uct,
+    /// What runs them.
+    pub engine: EngineName,
+    /// The modelled network.
+    pub net: Net,
+    /// The modelled costs.
+    pub costs: Costs,
+}
+
+/// What runs ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineName {
+    /// Threads of this process.
+    Threads,
+    /// Virtual time.
+    Virtual,
 }
 
 /// Opens the player that a text names.
@@ -33,7 +62,7 @@ pub fn open(text: &str, game: &dyn AnyGame, seed: u64) -> Result<Box<dyn AnyPlay
 /// What can be written for a player, for the help.
 pub fn help() -> String {
     let mut text = "Players:\n".to_string();
-    let own = PRESETS.iter().map(|&(name, about)| (name, about));
+    let own = PRESETS.iter().chain(Form::ALL).map(|&(name, about)| (name, about));
     let others = [
         ("random", "any legal move, all alike"),
         ("uci:PROGRAM ARGUMENTS", "an engine that speaks UCI"),
@@ -46,6 +75,9 @@ pub fn help() -> String {
     let keys: Vec<String> = parameters(&Uct::default()).keys().cloned().collect();
     let (first, rest) = keys.split_at(keys.len() / 2);
     text += &format!("{},\n  {}.\n", first.join(", "), rest.join(", "));
+    text += "A search spread over ranks takes options before the search that is spread:\n";
+    text +=
+        "  tds[nodes=4,threads=2]:default:c=0.7, tds[nodes=64,threads=12,engine=virtual,latency=2us]:plain\n";
     text += "Engines take options, and the time they have beyond that of the move:\n";
     text += "  'uci[timeout=5s,Threads=2]:/opt/my engine/run --quiet' needs its blanks quoted: \"/opt/my engine/run\".\n";
     text += "  gtp[letters=skip-i]:PROGRAM names columns as on a Go board, without an i.";
@@ -79,22 +111,10 @@ impl Player {
             }
             "random" if rest.is_empty() => Ok(Player::Random),
             "random" => bail!("random has no parameters"),
-            _ => {
-                let mut uct = Uct::preset(name).ok_or_else(|| unknown(name))?;
-                let given = match rest.split_at_checked(1) {
-                    None => "",
-                    Some((":", given)) => given,
-                    Some(_) => bail!("expected parameters after a colon, as in {name}:c=0.7,threads=2"),
-                };
-                for pair in given.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
-                    let (key, value) = pair
-                        .split_once('=')
-                        .ok_or_else(|| anyhow!("'{}': expected name=value, as in c=0.7", cut(pair)))?;
-                    uct = changed(&uct, key.trim(), value.trim())?;
-                }
-                uct.check()?;
-                Ok(Player::Own(Box::new(uct)))
-            }
+            _ => match Form::named(name) {
+                Some(form) => Ok(Player::Gang(Box::new(spread(form, rest)?))),
+                None => Ok(Player::Own(Box::new(own(name, rest)?))),
+            },
         }
     }
 
@@ -103,9 +123,16 @@ impl Player {
         let mut player = self.clone();
         match &mut player {
             Player::Own(uct) => {
-                **uct = changed(uct, key, value)?;
+                **uct = changed(&**uct, key, value)?;
                 uct.check()?;
             }
+            Player::Gang(spread) => match parameters(&spread.uct).contains_key(key) {
+                true => {
+                    spread.uct = changed(&spread.uct, key, value)?;
+                    spread.uct.check()?;
+                }
+                false => option(spread, key, value)?,
+            },
             Player::Random => bail!("random has no parameters"),
             Player::Uci(program) | Player::Gtp(program, _) => {
                 program.options.retain(|(k, _)| k != key);
@@ -119,6 +146,12 @@ impl Player {
     pub fn parameters(&self) -> Map<String, Value> {
         match self {
             Player::Own(uct) => parameters(uct),
+            Player::Gang(spread) => {
+                let mut all = parameters(&spread.gang);
+                all.extend(parameters(&spread.net));
+                all.extend(parameters(&spread.uct));
+                all
+            }
             _ => Map::new(),
         }
     }
@@ -127,6 +160,14 @@ impl Player {
     pub fn open(&self, game: &dyn AnyGame, seed: u64) -> Result<Box<dyn AnyPlayer>> {
         Ok(match self {
             Player::Own(uct) => game.player(uct, seed)?,
+            Player::Gang(spread) => {
+                let engine = match spread.engine {
+                    EngineName::Threads => Engine::Threads,
+                    EngineName::Virtual => Engine::Virtual(spread.net.clone(), spread.costs.clone()),
+                };
+                let plan = Plan { gang: spread.gang.clone(), uct: spread.uct.clone(), seed };
+                Box::new(GangPlayer::new(game, &plan, engine)?)
+            }
             Player::Random => Box::new(Random::new(game, seed)?),
             Player::Uci(program) => Box::new(Uci::new(program.clone(), game).map_err(|e| anyhow!(e))?),
             Player::Gtp(program, skips_i) => {
@@ -137,21 +178,99 @@ impl Player {
 }
 
 fn unknown(name: &str) -> anyhow::Error {
-    let names = || PRESETS.iter().map(|(name, _)| *name).chain(["random", "uci:PROGRAM", "gtp:PROGRAM"]);
+    let own = || PRESETS.iter().chain(Form::ALL).map(|(name, _)| *name);
+    let names = || own().chain(["random", "uci:PROGRAM", "gtp:PROGRAM"]);
     match nearest(name, names()) {
         Some(near) => anyhow!("there is no such player: did you mean '{near}'?"),
         None => anyhow!("there is no such player: expected {}", names().collect::<Vec<_>>().join(", ")),
     }
 }
 
-fn parameters(uct: &Uct) -> Map<String, Value> {
-    let Ok(Value::Object(map)) = serde_json::to_value(uct) else { unreachable!("a struct of plain data") };
+/// Our own search by the name of a preset, and what follows it.
+fn own(name: &str, rest: &str) -> Result<Uct> {
+    let mut uct = Uct::preset(name).ok_or_else(|| unknown(name))?;
+    let given = match rest.split_at_checked(1) {
+        None => "",
+        Some((":", given)) => given,
+        Some(_) => bail!("expected parameters after a colon, as in {name}:c=0.7,threads=2"),
+    };
+    for pair in pairs(given) {
+        let (key, value) = pair?;
+        uct = changed(&uct, key, value)?;
+    }
+    uct.check()?;
+    Ok(uct)
+}
+
+/// What follows the name of a form: options in brackets, a colon and our own search.
+fn spread(form: Form, rest: &str) -> Result<Spread> {
+    let (given, rest) = match rest.strip_prefix('[') {
+        None => ("", rest),
+        Some(inside) => inside.split_once(']').ok_or_else(|| anyhow!("the bracket is never closed"))?,
+    };
+    let search = match rest.split_at_checked(1) {
+        None => "default",
+        Some((":", search)) => search,
+        Some(_) => bail!("expected a search after a colon, as in {0}[nodes=4]:default:c=0.7", form.name()),
+    };
+    let end = search.find(':').unwrap_or(search.len());
+    let uct = own(&search[..end], &search[end..])?;
+    let mut spread = Spread {
+        gang: Gang { form, ..Gang::default() },
+        uct,
+        engine: EngineName::Threads,
+        net: Net::default(),
+        costs: Costs::default(),
+    };
+    for pair in pairs(given) {
+        let (key, value) = pair?;
+        option(&mut spread, key, value)?;
+    }
+    Ok(spread)
+}
+
+/// Changes an option of a gang: a number of its own, of its network, or what runs it.
+fn option(spread: &mut Spread, key: &str, value: &str) -> Result<()> {
+    let nanos = || {
+        let seconds = duration::parse(value).map_err(|e| anyhow!("{key} {}: {e}", cut(value)))?;
+        anyhow::Ok(seconds * 1e9)
+    };
+    match key {
+        "engine" => {
+            spread.engine = match value {
+                "threads" => EngineName::Threads,
+                "virtual" => EngineName::Virtual,
+                _ => bail!("engine {}: expected threads or virtual", cut(value)),
+            }
+        }
+        "latency" => spread.net.latency = nanos()?,
+        "playout" => spread.costs.playout = vec![nanos()?],
+        _ if parameters(&spread.net).contains_key(key) => spread.net = changed(&spread.net, key, value)?,
+        _ => {
+            spread.gang = changed(&spread.gang, key, value)?;
+            spread.gang.check()?;
+        }
+    }
+    Ok(())
+}
+
+/// The pairs of a list `a=1,b=2`.
+fn pairs(text: &str) -> impl Iterator<Item = Result<(&str, &str)>> {
+    text.split(',').map(str::trim).filter(|pair| !pair.is_empty()).map(|pair| {
+        pair.split_once('=')
+            .map(|(key, value)| (key.trim(), value.trim()))
+            .ok_or_else(|| anyhow!("'{}': expected name=value, as in c=0.7", cut(pair)))
+    })
+}
+
+fn parameters(of: &impl Serialize) -> Map<String, Value> {
+    let Ok(Value::Object(map)) = serde_json::to_value(of) else { unreachable!("a struct of plain data") };
     map
 }
 
-/// The search with one parameter replaced, its value read as what the parameter is.
-fn changed(uct: &Uct, key: &str, value: &str) -> Result<Uct> {
-    let mut map = parameters(uct);
+/// The same with one parameter replaced, its value read as what the parameter is.
+fn changed<T: Serialize + DeserializeOwned>(of: &T, key: &str, value: &str) -> Result<T> {
+    let mut map = parameters(of);
     let Some(old) = map.get(key) else {
         return Err(match nearest(key, map.keys().map(String::as_str)) {
             Some(near) => anyhow!("there is no parameter '{}': did you mean '{near}'?", cut(key)),

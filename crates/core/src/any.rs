@@ -6,6 +6,7 @@ use crate::domain::{Game, Problem};
 use crate::mcts::{Searcher, Uct};
 use crate::picture::Picture;
 use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, game_position, perft};
+use crate::rank::{GameWalker, Walker};
 use crate::replay::{ReplayError, legal_texts, replay, replay_whole};
 use crate::rng::Rng;
 use crate::run::{Control, StreamCheckpoint};
@@ -32,6 +33,8 @@ pub trait AnyGame: Send + Sync {
     fn board(&self, start: Option<&str>) -> Result<Box<dyn AnyBoard>, PlayError>;
     /// A player who searches as `spec` says.
     fn player(&self, spec: &Uct, seed: u64) -> Result<Box<dyn AnyPlayer>, SpecError>;
+    /// A walker through the game for a rank of a distributed search, with stream `number` of the random numbers.
+    fn walk(&self, spec: &Uct, seed: u64, number: u64) -> Walker;
     /// A table of move categories as the file that the game reads it from; `None` where it reads none.
     fn show_categories(&self, weights: &[f64]) -> Option<String>;
     /// The mean value, for the first side, of so many random playouts from the start: `Game::rollout` again and again.
@@ -107,6 +110,10 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn player(&self, spec: &Uct, seed: u64) -> Result<Box<dyn AnyPlayer>, SpecError> {
         Ok(Box::new(Searcher::new(self.0.clone(), spec.clone(), seed)?))
+    }
+
+    fn walk(&self, spec: &Uct, seed: u64, number: u64) -> Walker {
+        Walker(Box::new(GameWalker::new(self.0.clone(), spec, seed, number)))
     }
 
     fn show_categories(&self, weights: &[f64]) -> Option<String> {

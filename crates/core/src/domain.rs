@@ -218,6 +218,14 @@ pub trait Game: Domain {
     /// The move that `move_id` made into this number. Only asked for numbers of moves that are legal in `state`.
     fn move_of(&self, state: &Self::State, id: u16) -> Self::Move;
 
+    /// The legal move with this number, or `None`: for numbers that somebody else sent. Overridden where one move can
+    /// be judged without listing all.
+    fn legal_move(&self, state: &Self::State, id: u16) -> Option<Self::Move> {
+        let mut moves = Vec::new();
+        self.moves(state, &mut moves);
+        moves.into_iter().find(|&mv| self.move_id(mv) == id)
+    }
+
     /// A position as one line of text, from which `parse_position` makes it again. What came before it (repetitions)
     /// is forgotten.
     fn position(&self, _state: &Self::State) -> Option<String> {

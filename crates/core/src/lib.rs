@@ -28,6 +28,7 @@ pub mod picture;
 mod play;
 mod playout;
 mod policy;
+pub mod rank;
 mod record;
 mod replay;
 mod rng;

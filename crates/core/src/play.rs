@@ -4,6 +4,7 @@
 use crate::any::Position;
 use crate::domain::{Game, Outcome, Side};
 use crate::picture::Picture;
+use crate::rank::GangReport;
 use crate::replay::{ReplayError, legal_texts};
 use serde::Serialize;
 use std::sync::Arc;
@@ -85,6 +86,9 @@ pub struct Thought {
     pub fill: f64,
     /// How often the least visited part of the tree was given up to make room.
     pub recycled: u64,
+    /// How the ranks were busy, where the search was spread over several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gang: Option<GangReport>,
 }
 
 /// One move of a position and what is expected to follow it.

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// The numbers of a `Uct` as the hot loop wants them.
 #[derive(Debug, Clone)]
-pub(super) struct Chooser {
+pub(crate) struct Chooser {
     rule: Rule,
     c: f32,
     fpu: f32,
@@ -47,7 +47,7 @@ impl Chooser {
             unprune_first: uct.unprune_first as usize,
             unprune_scale: 1.0 / uct.unprune_rate.ln() as f32,
             counting: uct.counting,
-            transpositions: uct.transpositions,
+            transpositions: uct.transpositions && uct.pool_means,
             plain: uct.rule == Rule::Uct
                 && !(knowledge && uct.bias > 0.0)
                 && uct.unprune_first == 0
@@ -267,7 +267,7 @@ fn best_proved(tree: &Tree, node: NodeId) -> usize {
 
 /// A move at the root, as the final choice sees it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     pub edge: usize,
     pub visits: u32,
     /// For the side to move.
@@ -277,7 +277,7 @@ pub(super) struct Candidate {
 }
 
 /// All moves of a node.
-pub(super) fn candidates(tree: &Tree, node: NodeId) -> Vec<Candidate> {
+pub(crate) fn candidates(tree: &Tree, node: NodeId) -> Vec<Candidate> {
     let side = tree.side(node);
     let of = |edge| {
         let stats = tree.stats(node, edge);
@@ -292,7 +292,7 @@ pub(super) fn candidates(tree: &Tree, node: NodeId) -> Vec<Candidate> {
 }
 
 /// The moves in the order in which they would be played.
-pub(super) fn rank(how: FinalMove, candidates: &mut [Candidate]) {
+pub(crate) fn rank(how: FinalMove, candidates: &mut [Candidate]) {
     let total: u32 = candidates.iter().map(|c| c.visits).sum();
     let log = f64::from(total.max(2)).ln();
     let merit = |c: &Candidate| match (c.proved, how) {

@@ -5,13 +5,15 @@
 //! another source of `Knowledge`. Values are the first side's everywhere in the tree; `Side::view` turns them once,
 //! where a move is chosen. What each parameter does is on the page `docs/searches/uct.md`.
 
-mod choose;
+pub(crate) mod choose;
+pub(crate) mod kit;
 mod player;
-mod search;
+pub(crate) mod search;
 mod spec;
 #[cfg(test)]
 mod tests;
-mod tree;
+pub(crate) mod tree;
 
-pub(crate) use player::Searcher;
+pub(crate) use kit::Kit;
+pub(crate) use player::{Searcher, within_reach};
 pub use spec::{Counting, FinalMove, Knowledge, PRESETS, Rule, Uct};

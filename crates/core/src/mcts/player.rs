@@ -36,9 +36,7 @@ impl<G: Game> Searcher<G> {
     pub fn new(game: Arc<G>, uct: Uct, seed: u64) -> Result<Self, SpecError> {
         uct.check()?;
         let uct = within_reach(&*game, uct);
-        // PUCT without knowledge has even shares.
-        let knowledge = uct.knowledge != Knowledge::None || uct.rule == Rule::Puct;
-        let mut tree = Tree::new((uct.memory as usize) << 20, knowledge, uct.transpositions);
+        let mut tree = Tree::new((uct.memory as usize) << 20, uct.needs_knowledge(), uct.transpositions);
         tree.alone = uct.threads == 1;
         let state = game.initial();
         let workers = workers(&uct, seed);
@@ -141,7 +139,7 @@ impl<G: Game> Searcher<G> {
         self.tree.clear();
         self.workers.iter_mut().for_each(Worker::leave_chunk);
         let key = self.game.key(&self.state);
-        let root = self.workers[0].add_node(&*self.game, &self.uct, &self.tree, &self.state, key);
+        let root = self.workers[0].kit.add_node(&*self.game, &self.uct, &self.tree, &self.state, key);
         self.tree.root = root.expect("an empty tree has room for a node");
         if self.uct.transpositions {
             self.tree.enter(key, self.tree.root);
@@ -172,7 +170,7 @@ impl<G: Game> Searcher<G> {
 
 /// Leaves out what rests on knowledge that the game does not have: moves all alike in category are in no order worth
 /// unpruning. Where nothing looks at knowledge, the tree need not store it either.
-fn within_reach<G: Game>(game: &G, uct: Uct) -> Uct {
+pub(crate) fn within_reach<G: Game>(game: &G, uct: Uct) -> Uct {
     let mut uct = uct;
     let ignorant = match uct.knowledge {
         Knowledge::None => true,

@@ -8,12 +8,11 @@
 //! whose moves are proved is worth the best of them. Sides need not alternate.
 
 use super::choose::Chooser;
-use super::spec::{Counting, Knowledge, Rule, Uct};
+use super::kit::{Kit, sixteenths};
+use super::spec::{Counting, Uct};
 use super::tree::{Chunk, FULL, NodeId, Tree};
 use crate::domain::{Game, Outcome, Side};
 use crate::play::Budget;
-use crate::policy::exp;
-use crate::rng::Rng;
 use cpu_time::ThreadTime;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -21,13 +20,11 @@ use std::time::Instant;
 
 /// How many simulations a worker claims, and does, between two looks at the clock.
 const CLAIM: u64 = 32;
-/// Moves after which a playout is taken for endless; it then counts as a draw.
-const PLAYOUT_MOVES_MAX: u32 = 100_000;
 /// A line in the tree longer than this is played out, not followed.
 const PATH_MAX: usize = 4096;
 
 /// What the workers of one search share.
-pub(super) struct Shared<'a, G: Game> {
+pub(crate) struct Shared<'a, G: Game> {
     pub game: &'a G,
     pub uct: &'a Uct,
     pub chooser: &'a Chooser,
@@ -48,16 +45,11 @@ pub(super) struct Shared<'a, G: Game> {
 }
 
 /// One thread of a search. It lives as long as the player: its random numbers and buffers go on from move to move.
-pub(super) struct Worker<G: Game> {
-    rng: Rng,
-    chunk: Chunk,
+pub(crate) struct Worker<G: Game> {
+    pub kit: Kit<G>,
     waiting: VecDeque<Flight<G>>,
     /// Flights that are over, for their buffers.
     spare: Vec<Flight<G>>,
-    moves: Vec<G::Move>,
-    known: Vec<(u16, f32)>,
-    scratch: Vec<G::Move>,
-    probe: Option<G::State>,
     /// Simulations finished, and the longest path, since the search began.
     pub playouts: u64,
     pub depth: u32,
@@ -81,14 +73,9 @@ impl<G: Game> Flight<G> {
 impl<G: Game> Worker<G> {
     pub fn new(seed: u64, number: u64) -> Self {
         Worker {
-            rng: Rng::new(seed, number),
-            chunk: Chunk::default(),
+            kit: Kit::new(seed, number),
             waiting: VecDeque::new(),
             spare: Vec::new(),
-            moves: Vec::new(),
-            known: Vec::new(),
-            scratch: Vec::new(),
-            probe: None,
             playouts: 0,
             depth: 0,
             cpu_seconds: 0.0,
@@ -97,7 +84,7 @@ impl<G: Game> Worker<G> {
 
     /// Forgets its place in the arena: the arena was compacted.
     pub fn leave_chunk(&mut self) {
-        self.chunk = Chunk::default();
+        self.kit.chunk = Chunk::default();
     }
 
     /// Searches until the budget is spent, the root is proved, somebody says stop, or the arena is full. `tell` is
@@ -199,7 +186,9 @@ impl<G: Game> Worker<G> {
             arrived = stats.visits() + link.in_flight();
             if child == NodeId::NONE {
                 if arrived < shared.uct.expand + link.in_flight() {
-                    flight.outcome = self.decisive(shared, &flight.state);
+                    if shared.uct.decisive {
+                        flight.outcome = self.kit.decisive(game, &flight.state);
+                    }
                     break;
                 }
                 match self.expand(shared, node, edge, &flight.state) {
@@ -208,6 +197,8 @@ impl<G: Game> Worker<G> {
                 }
             }
             if shared.uct.transpositions {
+                // Others may have come to it by other moves.
+                arrived = tree.arrived(child);
                 flight.outcome = tree.node_proof(child);
                 // A position that came before on this very line: to follow it would be to go round in circles.
                 if flight.outcome.is_some() || flight.path.iter().any(|&(n, _)| n == child) {
@@ -234,180 +225,79 @@ impl<G: Game> Worker<G> {
         {
             return Some(tree.connect(node, edge, known));
         }
-        let Some(new) = self.add_node(game, shared.uct, tree, state, key) else {
+        let Some(new) = self.kit.add_node(game, shared.uct, tree, state, key) else {
             shared.full.store(true, Relaxed);
             return None;
         };
         let child = tree.connect(node, edge, new);
         if child != new {
-            tree.take_back(&mut self.chunk, new);
+            tree.take_back(&mut self.kit.chunk, new);
         } else if shared.uct.transpositions {
             tree.enter(key, new);
         }
         Some(child)
     }
 
-    /// A node for a position, its moves in the order of what is known of them.
-    pub fn add_node(
-        &mut self,
-        game: &G,
-        uct: &Uct,
-        tree: &Tree,
-        state: &G::State,
-        key: u64,
-    ) -> Option<NodeId> {
-        let side = game.to_move(state);
-        self.moves.clear();
-        game.moves(state, &mut self.moves);
-        self.known.clear();
-        for &mv in &self.moves {
-            let known = match uct.knowledge {
-                Knowledge::None => 0.0,
-                Knowledge::Categories => game.categories()[game.category(state, mv)],
-                Knowledge::Evaluation => {
-                    let next = after(game, state, mv, &mut self.probe);
-                    2.0 * side.view(game.evaluate(next)) - 1.0
-                }
-            };
-            self.known.push((game.move_id(mv), known as f32));
-        }
-        if uct.knowledge != Knowledge::None {
-            // Stable: equals stay in the order of the rules.
-            self.known.sort_by(|a, b| b.1.total_cmp(&a.1));
-        }
-        if uct.rule == Rule::Puct {
-            share(&mut self.known);
-        }
-        tree.add(&mut self.chunk, side, key, self.known.iter().copied())
-    }
-
-    /// A win at the next move, if the search looks for such.
-    fn decisive(&mut self, shared: &Shared<G>, state: &G::State) -> Option<Outcome> {
-        if !shared.uct.decisive {
-            return None;
-        }
-        let game = shared.game;
-        let win = Outcome::Win(game.to_move(state));
-        self.moves.clear();
-        game.moves(state, &mut self.moves);
-        let wins = self.moves.iter().any(|&mv| {
-            let next = after(game, state, mv, &mut self.probe);
-            game.outcome(next) == Some(win)
-        });
-        wins.then_some(win)
-    }
-
     /// Plays a simulation out and brings its value up the tree.
     fn finish(&mut self, shared: &Shared<G>, flight: &mut Flight<G>) {
-        let tree = shared.tree;
-        let mut value = match flight.outcome {
+        let (tree, solver) = (shared.tree, shared.uct.solver);
+        let value = match flight.outcome {
             Some(outcome) => sixteenths(outcome),
-            None => self.play_out(shared, &mut flight.state),
+            None => self.kit.play_out(shared.game, shared.uct, &mut flight.state),
         };
-        let flown = self.flies(shared);
-        let draws = shared.uct.solver && flight.path.iter().any(|&(node, _)| tree.has_draw(node));
-        if draws {
-            for &(node, edge) in flight.path.iter().rev() {
-                tree.record(node, edge as usize, value, flown);
-                // Whoever has a sure draw need not take less: what lies above sees at least that.
-                if tree.has_draw(node) {
-                    value = match tree.side(node) {
-                        Side::First => value.max(FULL / 2),
-                        Side::Second => value.min(FULL / 2),
-                    };
-                }
-            }
-        } else {
-            // From the root on: the next simulation reads it first, and waits for what is not yet written.
-            for &(node, edge) in &flight.path {
-                tree.record(node, edge as usize, value, flown);
-            }
-        }
-        if let (true, Some(outcome)) = (shared.uct.solver, flight.outcome) {
-            self.prove(shared, &flight.path, outcome);
+        back_up(tree, &flight.path, value, solver, self.flies(shared));
+        if let (true, Some(outcome)) = (solver, flight.outcome)
+            && !(outcome == Outcome::Draw && shared.uct.transpositions)
+            && prove(tree, &flight.path, outcome).is_some()
+        {
+            shared.done.store(true, Relaxed);
         }
         self.playouts += 1;
     }
-
-    /// The value of a playout from here for the first side, in sixteenths.
-    fn play_out(&mut self, shared: &Shared<G>, state: &mut G::State) -> u64 {
-        let (game, uct) = (shared.game, shared.uct);
-        let moves_max = if uct.cut > 0 { uct.cut } else { PLAYOUT_MOVES_MAX };
-        let outcome = if uct.weighted {
-            self.weighted_rollout(game, state, moves_max)
-        } else {
-            game.rollout(state, uct.draws, moves_max, &mut self.rng, &mut self.scratch)
-        };
-        match outcome {
-            Some(outcome) => sixteenths(outcome),
-            None if uct.cut > 0 => {
-                let value = 1.0 / (1.0 + exp(-uct.steepness * (2.0 * game.evaluate(state) - 1.0)));
-                // What lies between two sixteenths is rounded up or down at random, so that means stay true.
-                let scaled = value * FULL as f64;
-                let exact = scaled.fract() == 0.0;
-                if exact { scaled as u64 } else { (scaled + self.rng.unit()) as u64 }
-            }
-            None => FULL / 2,
-        }
-    }
-
-    /// A playout whose moves are drawn by the weights of their categories.
-    fn weighted_rollout(&mut self, game: &G, state: &mut G::State, moves_max: u32) -> Option<Outcome> {
-        let weights = game.categories();
-        for _ in 0..moves_max {
-            let outcome = game.outcome(state);
-            if outcome.is_some() {
-                return outcome;
-            }
-            self.moves.clear();
-            game.moves(state, &mut self.moves);
-            // No category is impossible: a weight learnt as 0 only means that nobody played it yet.
-            let weight = |mv| weights[game.category(state, mv)].max(1e-3);
-            let total: f64 = self.moves.iter().map(|&mv| weight(mv)).sum();
-            let mut left = self.rng.unit() * total;
-            let drawn = self.moves.iter().copied().find(|&mv| {
-                left -= weight(mv);
-                left < 0.0
-            });
-            let mv = drawn.or(self.moves.last().copied())?;
-            game.play(state, mv);
-        }
-        game.outcome(state)
-    }
-
-    /// Takes the outcome of the last move of a path up as far as it proves anything.
-    fn prove(&self, shared: &Shared<G>, path: &[(NodeId, u32)], outcome: Outcome) {
-        let tree = shared.tree;
-        // On another path to the same node a repetition may not be one.
-        if outcome == Outcome::Draw && shared.uct.transpositions {
-            return;
-        }
-        let mut outcome = outcome;
-        for &(node, edge) in path.iter().rev() {
-            tree.prove(node, edge as usize, outcome);
-            if outcome == Outcome::Draw {
-                tree.note_draw(node);
-            }
-            let Some(proved) = node_outcome(tree, node) else { return };
-            tree.prove_node(node, proved);
-            outcome = proved;
-        }
-        shared.done.store(true, Relaxed);
-    }
 }
 
-/// The value of an outcome for the first side.
+/// Brings a value up a path; returns what it has become at the top.
 #[inline]
-fn sixteenths(outcome: Outcome) -> u64 {
-    match outcome {
-        Outcome::Win(Side::First) => FULL,
-        Outcome::Win(Side::Second) => 0,
-        Outcome::Draw => FULL / 2,
+pub(crate) fn back_up(tree: &Tree, path: &[(NodeId, u32)], value: u64, solver: bool, flown: bool) -> u64 {
+    let mut value = value;
+    if solver && path.iter().any(|&(node, _)| tree.has_draw(node)) {
+        for &(node, edge) in path.iter().rev() {
+            tree.record(node, edge as usize, value, flown);
+            // Whoever has a sure draw need not take less: what lies above sees at least that.
+            if tree.has_draw(node) {
+                value = match tree.side(node) {
+                    Side::First => value.max(FULL / 2),
+                    Side::Second => value.min(FULL / 2),
+                };
+            }
+        }
+    } else {
+        // From the root on: the next simulation reads it first, and waits for what is not yet written.
+        for &(node, edge) in path {
+            tree.record(node, edge as usize, value, flown);
+        }
     }
+    value
+}
+
+/// Takes the outcome of the last move of a path up as far as it proves anything; returns the outcome of the first node
+/// if that is proved. (On another path to the same node a repetition may not be one: with transpositions draws are no
+/// proofs, and whoever calls leaves them out.)
+pub(crate) fn prove(tree: &Tree, path: &[(NodeId, u32)], outcome: Outcome) -> Option<Outcome> {
+    let mut outcome = outcome;
+    for &(node, edge) in path.iter().rev() {
+        tree.prove(node, edge as usize, outcome);
+        if outcome == Outcome::Draw {
+            tree.note_draw(node);
+        }
+        outcome = node_outcome(tree, node)?;
+        tree.prove_node(node, outcome);
+    }
+    Some(outcome)
 }
 
 /// What the proofs of its moves prove of a node.
-fn node_outcome(tree: &Tree, node: NodeId) -> Option<Outcome> {
+pub(crate) fn node_outcome(tree: &Tree, node: NodeId) -> Option<Outcome> {
     let side = tree.side(node);
     let mut best = Some(Outcome::Win(side.other()));
     for edge in 0..tree.edges(node) {
@@ -421,30 +311,7 @@ fn node_outcome(tree: &Tree, node: NodeId) -> Option<Outcome> {
     best
 }
 
-/// The position after a move, in a buffer.
-fn after<'b, G: Game>(
-    game: &G,
-    state: &G::State,
-    mv: G::Move,
-    buffer: &'b mut Option<G::State>,
-) -> &'b G::State {
-    let next = buffer.get_or_insert_with(|| state.clone());
-    next.clone_from(state);
-    game.play(next, mv);
-    next
-}
-
-/// Turns knowledge into shares that add up to 1, for PUCT.
-fn share(known: &mut [(u16, f32)]) {
-    let least = known.iter().map(|k| k.1).fold(0.0, f32::min);
-    let total: f32 = known.iter().map(|k| k.1 - least).sum();
-    let even = 1.0 / known.len() as f32;
-    for (_, knowledge) in known {
-        *knowledge = if total > 0.0 { (*knowledge - least) / total } else { even };
-    }
-}
-
 /// The outcome of the root, where it is proved.
-pub(super) fn root_outcome(tree: &Tree) -> Option<Outcome> {
+pub(crate) fn root_outcome(tree: &Tree) -> Option<Outcome> {
     tree.node_proof(tree.root)
 }

@@ -86,6 +86,8 @@ pub struct Uct {
     pub expand: u32,
     /// Positions reached by several paths have one node.
     pub transpositions: bool,
+    /// A move is judged by all visits of the position it leads to, not only by those that came through it.
+    pub pool_means: bool,
     /// The move that is played.
     pub final_move: FinalMove,
     /// The tree is kept between the moves of a game.
@@ -118,6 +120,7 @@ impl Default for Uct {
             solver: true,
             expand: 1,
             transpositions: false,
+            pool_means: true,
             final_move: FinalMove::Robust,
             reuse: true,
             threads: 1,
@@ -168,6 +171,11 @@ impl Uct {
             "fpu-ef" => Uct { fpu: 1.1734, ..thesis(1.1077, 10.8757, Evaluation) },
             _ => return None,
         })
+    }
+
+    /// Whether a tree has to store what is known of moves; PUCT without knowledge has even shares.
+    pub(crate) fn needs_knowledge(&self) -> bool {
+        self.knowledge != Knowledge::None || self.rule == Rule::Puct
     }
 
     /// Refuses parameters that make no sense.

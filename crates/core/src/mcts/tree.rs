@@ -8,7 +8,7 @@
 //!             with transpositions two words more: visits and value of the node, the key
 //! statistics  a word a move: sum of values in sixteenths (32 bits), visits (27), proof (2), so that one addition
 //!             updates visits and sum
-//! links       a word a move: child (32), move number (16), simulations in flight (12)
+//! links       a word a move: child (32), move number (16), simulations in flight (15)
 //! knowledge   half a word a move, as f32 (where the search uses any)
 //! ```
 //!
@@ -23,13 +23,13 @@ use crate::domain::{Outcome, Side};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
 /// Words a thread takes at a time. No node is larger: 1,600 moves with knowledge.
-pub(super) const CHUNK: usize = 4096;
+pub(crate) const CHUNK: usize = 4096;
 /// Words of a cache line.
-pub(super) const LINE: usize = 8;
+pub(crate) const LINE: usize = 8;
 /// One visit, in the word that counts visits and values.
-pub(super) const VISIT: u64 = 1 << 32;
+pub(crate) const VISIT: u64 = 1 << 32;
 /// The value 1 of one simulation.
-pub(super) const FULL: u64 = 16;
+pub(crate) const FULL: u64 = 16;
 const VISITS_MASK: u32 = (1 << 27) - 1;
 /// Visits at which statistics are halved: the sum is then still below 2^31, and there is room for what other threads
 /// add until it is done.
@@ -38,7 +38,7 @@ const VISITS_MAX: u32 = VISITS_MASK - (1 << 16);
 const CLOSED: u64 = 1 << 63;
 const PROOF_SHIFT: u32 = 61;
 const IN_FLIGHT: u64 = 1 << 48;
-const IN_FLIGHT_MASK: u64 = 0xfff;
+const IN_FLIGHT_MASK: u64 = 0x7fff;
 const NODE_MARK: u64 = 1 << 40;
 const HAS_DRAW: u64 = 1 << 60;
 /// How many places of the table are looked at, as in UCT-Treesplit and the thesis.
@@ -46,7 +46,7 @@ const PROBES: usize = 10;
 
 /// A node: the index of its first word. Zero is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NodeId(pub u32);
+pub(crate) struct NodeId(pub u32);
 
 impl NodeId {
     pub const NONE: NodeId = NodeId(0);
@@ -54,7 +54,7 @@ impl NodeId {
 
 /// The statistics of a move at one moment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stats(pub u64);
+pub(crate) struct Stats(pub u64);
 
 impl Stats {
     #[inline]
@@ -89,7 +89,7 @@ impl Stats {
 
 /// Where a move leads, at one moment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Link(pub u64);
+pub(crate) struct Link(pub u64);
 
 impl Link {
     #[inline]
@@ -108,7 +108,7 @@ impl Link {
     }
 }
 
-fn code_of(outcome: Outcome) -> u64 {
+pub(crate) fn code_of(outcome: Outcome) -> u64 {
     match outcome {
         Outcome::Win(Side::First) => 1,
         Outcome::Win(Side::Second) => 2,
@@ -117,7 +117,7 @@ fn code_of(outcome: Outcome) -> u64 {
 }
 
 #[inline]
-fn outcome_of(code: u64) -> Option<Outcome> {
+pub(crate) fn outcome_of(code: u64) -> Option<Outcome> {
     match code {
         0 => None,
         1 => Some(Outcome::Win(Side::First)),
@@ -126,7 +126,7 @@ fn outcome_of(code: u64) -> Option<Outcome> {
     }
 }
 
-pub(super) struct Tree {
+pub(crate) struct Tree {
     words: Box<[AtomicU64]>,
     /// Words before the statistics: 1, with transpositions 3.
     header: usize,
@@ -149,7 +149,7 @@ pub(super) struct Tree {
 
 /// The rest of the chunk that a thread fills.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Chunk {
+pub(crate) struct Chunk {
     next: usize,
     end: usize,
 }
@@ -373,6 +373,11 @@ impl Tree {
     #[inline]
     pub fn set_out(&self, node: NodeId, edge: usize) {
         self.add_to(self.link_at(node, edge), IN_FLIGHT);
+    }
+
+    /// A simulation that set out along this edge will not come back.
+    pub fn call_off(&self, node: NodeId, edge: usize) {
+        self.add_to(self.link_at(node, edge), IN_FLIGHT.wrapping_neg());
     }
 
     /// Gives an edge its child, unless it has one by now; says which it has.

@@ -1,0 +1,93 @@
+//! A gang as numbers and choices.
+
+use crate::search::SpecError;
+use serde::{Deserialize, Serialize};
+
+/// How a search is spread over ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// Transposition-driven scheduling: nodes live at home ranks, searches travel to them.
+    Tds,
+}
+
+impl Form {
+    /// The names, each with a line about it.
+    pub const ALL: &[(&str, &str)] = &[("tds", "nodes at home ranks by hash, searches travel to them")];
+
+    /// By name.
+    pub fn named(name: &str) -> Option<Form> {
+        Some(match name {
+            "tds" => Form::Tds,
+            _ => return None,
+        })
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Tds => "tds",
+        }
+    }
+
+    /// Whether every rank begins simulations; else the front alone.
+    pub fn all_begin(self) -> bool {
+        match self {
+            Form::Tds => false,
+        }
+    }
+}
+
+/// A gang: how many ranks there are and how they share a search. A form reads the numbers that are its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Gang {
+    /// How the search is spread.
+    pub form: Form,
+    /// Machines.
+    pub nodes: u32,
+    /// Ranks on each.
+    pub ranks: u32,
+    /// Threads of each rank. One does everything; of several one keeps the tree and the others play out.
+    pub threads: u32,
+    /// Simulations in flight for each thread that plays out (TDS, df-UCT, UCT-Treesplit).
+    pub par: u32,
+}
+
+impl Default for Gang {
+    fn default() -> Self {
+        Gang { form: Form::Tds, nodes: 2, ranks: 1, threads: 1, par: 2 }
+    }
+}
+
+impl Gang {
+    /// All ranks.
+    pub fn size(&self) -> u32 {
+        self.nodes * self.ranks
+    }
+
+    /// Threads of a rank that play out.
+    pub fn players(&self) -> u32 {
+        self.threads.saturating_sub(1).max(1)
+    }
+
+    /// Refuses numbers that make no sense.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let refuse = |parameter, given: String, expected| Err(SpecError { parameter, given, expected });
+        let whole = [
+            ("nodes", self.nodes, 1, 4096, "1 to 4096"),
+            ("ranks", self.ranks, 1, 256, "1 to 256"),
+            ("threads", self.threads, 1, 256, "1 to 256"),
+            ("par", self.par, 1, 1000, "1 to 1000"),
+        ];
+        for (name, given, min, max, expected) in whole {
+            if !(min..=max).contains(&given) {
+                return refuse(name, given.to_string(), expected);
+            }
+        }
+        if self.size() > 4096 {
+            return refuse("nodes times ranks", self.size().to_string(), "at most 4096");
+        }
+        Ok(())
+    }
+}

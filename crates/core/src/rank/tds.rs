@@ -1,0 +1,288 @@
+//! TDS-UCT: transposition-driven scheduling (Romein et al. 1999) of UCT, as Yoshizoe et al. (2011) and Christoph (2020)
+//! describe it.
+//!
+//! Every position has a home rank, found from its hash, and its node lives there and nowhere else. A simulation begins at
+//! the home of the root, which is always the front; where the chosen move leads to a position with another home, a
+//! *search* record goes there, and later a *report* comes back the same way, rank by rank. The front keeps `par`
+//! simulations in flight for every thread of the gang that plays out.
+//!
+//! What differs from the descriptions: a rank remembers the simulations that passed through it, so that a record holds a
+//! ticket and the moves from the root instead of boards and paths of nodes; visits in flight count as unobserved; proofs
+//! of the solver travel with the reports. A position without a node is played out where its parent lives.
+
+use super::flights::Flights;
+use super::ground::{Ground, PATH_MAX, Trail, from_code, to_code};
+use super::{Account, Gang, Nanos, Next, Outbox, Rank, RankId, Reader, Refused, Tally, Ticket, Walk};
+use crate::domain::Outcome;
+use crate::mcts::kit::sixteenths;
+use crate::mcts::search::{back_up, prove};
+use crate::mcts::tree::NodeId;
+use crate::play::PlayError;
+use std::collections::VecDeque;
+
+const SEARCH: u8 = 16;
+const REPORT: u8 = 17;
+
+pub(crate) struct Tds {
+    me: RankId,
+    /// The ranks that are there, in order; positions are spread over them.
+    alive: Vec<RankId>,
+    ground: Ground,
+    /// The node of the root, at the front.
+    root: Option<NodeId>,
+    flights: Flights<Flight>,
+    /// Playouts that wait for a thread.
+    ready: VecDeque<Ticket>,
+    /// Simulations in flight at most; the front's.
+    cap: u64,
+    account: Account,
+    players: u64,
+    par: u64,
+}
+
+/// A simulation that came through here.
+#[derive(Default)]
+struct Flight {
+    /// Who sent it and by what ticket; `None`: it began here.
+    from: Option<(RankId, u32)>,
+    /// The nodes it passed at this rank.
+    trail: Trail,
+    /// The moves from the root to where it is.
+    path: Vec<u16>,
+    /// Where it has gone on to.
+    away: Option<RankId>,
+}
+
+impl Tds {
+    pub fn new(gang: &Gang, me: RankId, walk: Box<dyn Walk>) -> Tds {
+        Tds {
+            me,
+            alive: Vec::new(),
+            ground: Ground::new(walk, true),
+            root: None,
+            flights: Flights::default(),
+            ready: VecDeque::new(),
+            cap: 0,
+            account: Account::default(),
+            players: gang.players().into(),
+            par: gang.par.into(),
+        }
+    }
+
+    /// Where the node of a position lives. (The root's is at the front, whatever its hash.)
+    fn home(&self, key: u64) -> RankId {
+        self.alive[(crate::rng::mix(key) % self.alive.len() as u64) as usize]
+    }
+
+    /// Goes down from `node`, where the walker stands, until the simulation leaves this rank or ends.
+    fn descend(&mut self, mut flight: Flight, node: NodeId, out: &mut Outbox) {
+        let mut node = node;
+        loop {
+            let edge = self.ground.set_out(node, out);
+            flight.trail.push((node, edge as u32));
+            let (stats, link) = (self.ground.tree.stats(node, edge), self.ground.tree.link(node, edge));
+            flight.path.push(link.move_id());
+            let outcome = self.ground.walk.step(link.move_id());
+            if let Some(outcome) = stats.proof().or(outcome) {
+                return self.finish(flight, sixteenths(outcome), Some(outcome), out);
+            }
+            if stats.visits() < self.ground.uct.expand || flight.path.len() >= PATH_MAX {
+                if self.ground.uct.decisive {
+                    out.work.probes += 1;
+                    if let Some(outcome) = self.ground.walk.decisive() {
+                        return self.finish(flight, sixteenths(outcome), Some(outcome), out);
+                    }
+                }
+                return self.wait_for_playout(flight);
+            }
+            let home = self.home(self.ground.walk.key());
+            if home != self.me {
+                flight.away = Some(home);
+                let path = flight.path.clone();
+                let ticket = self.flights.add(flight);
+                out.record(home, SEARCH).u32(ticket.0).path(&path);
+                return;
+            }
+            match self.arrive(&flight, out) {
+                Arrived::Node(next) => node = next,
+                Arrived::Decided(outcome) => {
+                    return self.finish(flight, sixteenths(outcome), Some(outcome), out);
+                }
+                Arrived::Leaf => return self.wait_for_playout(flight),
+            }
+        }
+    }
+
+    /// The node of the position where the walker stands, which lives here.
+    fn arrive(&mut self, flight: &Flight, out: &mut Outbox) -> Arrived {
+        let Some(node) = self.ground.node_here(out) else { return Arrived::Leaf };
+        if let Some(outcome) = self.ground.tree.node_proof(node) {
+            return Arrived::Decided(outcome);
+        }
+        // A position that came before on this very line: to follow it would be to go round in circles.
+        let before = &flight.path[..flight.path.len().saturating_sub(1)];
+        if self.ground.walk.repeats(before) { Arrived::Leaf } else { Arrived::Node(node) }
+    }
+
+    fn wait_for_playout(&mut self, flight: Flight) {
+        let ticket = self.flights.add(flight);
+        self.ground.walk.park(ticket.0 as usize);
+        self.ready.push_back(ticket);
+    }
+
+    /// Brings a value up through this rank, and on to where the simulation came from.
+    fn finish(&mut self, flight: Flight, value: u64, outcome: Option<Outcome>, out: &mut Outbox) {
+        let solver = self.ground.uct.solver;
+        self.ground.depth = self.ground.depth.max(flight.path.len() as u32);
+        out.work.steps += flight.trail.len() as u64;
+        let value = back_up(&self.ground.tree, &flight.trail, value, solver, true);
+        // On another path to the same node a repetition may not be one, so draws prove nothing.
+        let outcome = outcome.filter(|&o| solver && o != Outcome::Draw);
+        let proved = outcome.and_then(|outcome| prove(&self.ground.tree, &flight.trail, outcome));
+        match flight.from {
+            None => self.account.home += 1,
+            Some((from, ticket)) => {
+                out.record(from, REPORT).u32(ticket).u8(value as u8).u8(to_code(proved));
+            }
+        }
+    }
+}
+
+enum Arrived {
+    Node(NodeId),
+    Decided(Outcome),
+    Leaf,
+}
+
+impl Rank for Tds {
+    fn set(&mut self, start: Option<&str>, words: &[String], alive: &[RankId]) -> Result<(), PlayError> {
+        self.give_up();
+        self.ground.walk.set(start, words)?;
+        // Positions keep their homes as long as the ranks are the same, and with them what was learnt. When half of the
+        // room is gone everything goes: there is no root here from which one could tell what is still wanted.
+        if !self.ground.uct.reuse || self.alive != alive || self.ground.tree.fill() > 0.5 {
+            self.ground.clear();
+        }
+        self.alive = alive.to_vec();
+        Ok(())
+    }
+
+    fn begin(&mut self, quota: u64, _now: Nanos) {
+        self.account = Account::of(quota);
+        self.ground.begin();
+        self.cap = self.par * self.players * self.alive.len() as u64;
+        self.root = None;
+        if self.me == RankId(0) && self.ground.walk.root_outcome().is_none() {
+            self.ground.walk.to_root();
+            self.root = self.ground.node_here(&mut Outbox::new(0));
+        }
+    }
+
+    fn receive(
+        &mut self,
+        from: RankId,
+        record: Reader,
+        _now: Nanos,
+        out: &mut Outbox,
+    ) -> Result<(), Refused> {
+        let mut record = record;
+        match record.kind {
+            SEARCH => {
+                let ticket = record.u32()?;
+                let mut flight = Flight { from: Some((from, ticket)), ..Flight::default() };
+                record.path(&mut flight.path)?;
+                record.end()?;
+                if self.ground.walk.follow(&flight.path)?.is_some() || flight.path.is_empty() {
+                    return Err(record.wrong("the game is over there"));
+                }
+                out.work.replayed += flight.path.len() as u64;
+                match self.arrive(&flight, out) {
+                    Arrived::Node(node) => self.descend(flight, node, out),
+                    Arrived::Decided(outcome) => {
+                        self.finish(flight, sixteenths(outcome), Some(outcome), out);
+                    }
+                    Arrived::Leaf => self.wait_for_playout(flight),
+                }
+            }
+            REPORT => {
+                let (ticket, value, code) = (Ticket(record.u32()?), record.u8()?, record.u8()?);
+                record.end()?;
+                let outcome = from_code(code).map_err(|()| record.wrong("no such outcome"))?;
+                let waits = self.flights.get_mut(ticket).is_some_and(|flight| flight.away == Some(from));
+                if !waits || value > 16 {
+                    return Err(record.wrong("nobody waits for it"));
+                }
+                let flight = self.flights.remove(ticket).expect("it was there");
+                self.finish(flight, value.into(), outcome, out);
+            }
+            _ => return Err(record.wrong("no such kind")),
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, _now: Nanos, out: &mut Outbox) -> Next {
+        if let Some(ticket) = self.ready.pop_front() {
+            return Next::Play(ticket);
+        }
+        let Some(root) = self.root else { return Next::Nothing };
+        let idle =
+            !self.account.may_begin() || self.account.in_flight() >= self.cap || self.proved().is_some();
+        if idle {
+            return Next::Nothing;
+        }
+        self.account.begun += 1;
+        self.ground.walk.to_root();
+        self.descend(Flight::default(), root, out);
+        self.ready.pop_front().map_or(Next::Again, Next::Play)
+    }
+
+    fn play(&mut self, ticket: Ticket) -> u64 {
+        self.ground.walk.resume(ticket.0 as usize);
+        self.ground.walk.play_out()
+    }
+
+    fn path(&self, ticket: Ticket) -> &[u16] {
+        &self.flights.at(ticket).path
+    }
+
+    fn played(&mut self, ticket: Ticket, value: u64, _now: Nanos, out: &mut Outbox) {
+        self.ground.playouts += 1;
+        let flight = self.flights.remove(ticket).expect("a ticket that is out");
+        self.finish(flight, value, None, out);
+    }
+
+    fn halt(&mut self, _out: &mut Outbox) {
+        self.account.halted = true;
+    }
+
+    fn give_up(&mut self) {
+        for flight in self.flights.drain() {
+            self.ground.call_off(&flight.trail);
+        }
+        self.ready.clear();
+        self.account.lost += self.account.in_flight();
+    }
+
+    fn left(&mut self, _gone: RankId) -> bool {
+        false
+    }
+
+    fn account(&self) -> Account {
+        self.account
+    }
+
+    fn proved(&self) -> Option<Outcome> {
+        self.root.and_then(|root| self.ground.tree.node_proof(root))
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        self.ground.tally(self.root, tally);
+    }
+
+    fn reset(&mut self, seed: u64) {
+        self.give_up();
+        self.ground.clear();
+        self.ground.walk.reseed(seed);
+        self.root = None;
+    }
+}

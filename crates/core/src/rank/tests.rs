@@ -1,0 +1,198 @@
+//! What every algorithm must satisfy, on every schedule.
+
+use super::gang::{Engine, GangPlayer, Plan};
+use super::virtual_time::{Costs, Net};
+use super::{Form, Gang};
+use crate::any::{AnyGame, Boxed};
+use crate::mcts::Uct;
+use crate::play::{AnyPlayer, Budget, Thought};
+use crate::rng::Rng;
+use crate::toy::Nim;
+use std::sync::atomic::AtomicBool;
+
+fn forms() -> impl Iterator<Item = Form> {
+    Form::ALL.iter().map(|(name, _)| Form::named(name).expect("listed"))
+}
+
+fn uct() -> Uct {
+    Uct { memory: 1, ..Uct::plain() }
+}
+
+fn costs() -> Costs {
+    Costs { playout: vec![1_000.0, 5_000.0, 9_000.0], ..Costs::default() }
+}
+
+fn think(player: &mut GangPlayer, budget: Budget) -> Thought {
+    player.think(&budget, &AtomicBool::new(false), &mut |_| {}).unwrap()
+}
+
+fn virtual_player(gang: &Gang, uct: &Uct, net: Net, seed: u64) -> GangPlayer {
+    let game = Boxed::new(Nim { heap: 21 });
+    let plan = Plan { gang: gang.clone(), uct: uct.clone(), seed };
+    GangPlayer::new(&game, &plan, Engine::Virtual(net, costs())).unwrap()
+}
+
+/// Every simulation that was begun came home, or was lost with a rank or a frame.
+fn assert_accounts(thought: &Thought, what: &str) {
+    let gang = thought.gang.as_ref().unwrap();
+    assert_eq!(gang.begun, gang.home + gang.lost, "{what}: {gang:?}");
+    if gang.lost == 0 && thought.proved.is_none() {
+        let visits: u64 = thought.lines.iter().map(|line| line.visits).sum();
+        assert!(visits >= gang.home, "{what}: {visits} visits of {} simulations", gang.home);
+    }
+}
+
+#[test]
+fn all_forms_count_every_simulation_on_random_schedules() {
+    for form in forms() {
+        for seed in 0..200 {
+            let mut rng = Rng::new(seed, 1);
+            let gang = Gang {
+                form,
+                nodes: 1 + rng.below(6) as u32,
+                threads: 1 + rng.below(4) as u32,
+                par: 1 + rng.below(4) as u32,
+                ..Gang::default()
+            };
+            let net = Net {
+                latency: [10.0, 2_000.0, 100_000.0][rng.below(3)],
+                jitter: [0.0, 1.0, 20.0][rng.below(3)],
+                gbit_per_second: [0.01, 1.0, 100.0][rng.below(3)],
+                ..Net::default()
+            };
+            let play = || {
+                let mut player = virtual_player(&gang, &uct(), net.clone(), seed);
+                let first = think(&mut player, Budget::playouts(60));
+                player.set(None, &["2".into()]).unwrap();
+                let second = think(&mut player, Budget { seconds: Some(0.001), ..Budget::default() });
+                (first, second)
+            };
+            let (first, second) = play();
+            let what = format!("{form:?}, seed {seed}");
+            let report = first.gang.as_ref().unwrap();
+            assert_eq!((report.home, report.lost, report.refused), (60, 0, 0), "{what}: {report:?}");
+            assert_accounts(&first, &what);
+            assert_accounts(&second, &what);
+            assert!(first.best.is_some() && second.best.is_some(), "{what}");
+            assert_eq!(play(), (first, second), "{what}: the same seed, the same search");
+        }
+    }
+}
+
+#[test]
+fn lost_frames_and_dead_ranks_end_no_search_without_a_move() {
+    for form in forms() {
+        for seed in 0..100 {
+            let mut rng = Rng::new(seed, 2);
+            let gang = Gang {
+                form,
+                nodes: 2 + rng.below(4) as u32,
+                threads: 1 + rng.below(3) as u32,
+                ..Gang::default()
+            };
+            let dies = 1 + rng.below(gang.nodes as usize - 1) as u32;
+            let net = Net {
+                loss: [0.0, 0.05][rng.below(2)],
+                crash: if rng.below(2) == 0 {
+                    vec![(dies, 50_000 + rng.below(2_000_000) as u64)]
+                } else {
+                    Vec::new()
+                },
+                slow: vec![(0, 1.0 + rng.unit() * 10.0)],
+                ..Net::default()
+            };
+            let mut player = virtual_player(&gang, &uct(), net, seed);
+            for budget in [Budget::playouts(500), Budget { seconds: Some(0.002), ..Budget::default() }] {
+                let thought = think(&mut player, budget);
+                assert!(thought.best.is_some(), "{form:?}, seed {seed}");
+                let gang = thought.gang.unwrap();
+                assert!(gang.begun >= gang.home + gang.lost, "{form:?}, seed {seed}: {gang:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn all_forms_find_the_winning_move_on_threads_and_in_virtual_time() {
+    let game = Boxed::new(Nim { heap: 21 });
+    for form in forms() {
+        for threads in [1, 3] {
+            for engine in [Engine::Threads, Engine::Virtual(Net::default(), costs())] {
+                let gang = Gang { form, nodes: 3, threads, ..Gang::default() };
+                let mut player = GangPlayer::new(&game, &Plan { gang, uct: uct(), seed: 1 }, engine).unwrap();
+                for (words, best) in [(vec![], "1"), (vec!["1".to_string(), "3".into()], "1")] {
+                    player.set(None, &words).unwrap();
+                    let thought = think(&mut player, Budget::playouts(3_000));
+                    assert_eq!(thought.best.as_deref(), Some(best), "{form:?}: {:?}", thought.lines);
+                    assert_accounts(&thought, form.name());
+                    assert_eq!(thought.gang.unwrap().note, None);
+                }
+                assert_eq!(player.log(), Vec::<String>::new());
+            }
+        }
+    }
+}
+
+#[test]
+fn proofs_end_a_search_everywhere() {
+    for form in forms() {
+        let gang = Gang { form, nodes: 3, ..Gang::default() };
+        let uct = Uct { memory: 1, decisive: true, solver: true, ..Uct::plain() };
+        let mut player = virtual_player(&gang, &uct, Net::default(), 1);
+        player.set(Some("6 first"), &[]).unwrap();
+        let thought = think(&mut player, Budget::playouts(100_000));
+        assert_eq!(thought.best.as_deref(), Some("2"), "{form:?}");
+        assert_eq!(thought.value, 1.0, "{form:?}: {thought:?}");
+        assert!(thought.playouts < 100_000, "{form:?}");
+    }
+}
+
+#[test]
+fn one_rank_answers_alike_on_every_driver_and_again_after_a_reset() {
+    let game = Boxed::new(Nim { heap: 21 });
+    for form in forms() {
+        let gang = Gang { form, nodes: 1, par: 1, ..Gang::default() };
+        let lines = |engine| {
+            let mut player =
+                GangPlayer::new(&game, &Plan { gang: gang.clone(), uct: uct(), seed: 5 }, engine).unwrap();
+            let first = think(&mut player, Budget::playouts(500)).lines;
+            player.reset(5);
+            assert_eq!(think(&mut player, Budget::playouts(500)).lines, first, "{form:?}");
+            first
+        };
+        assert_eq!(lines(Engine::Threads), lines(Engine::Virtual(Net::default(), costs())), "{form:?}");
+    }
+}
+
+/// With one rank TDS is UCT with a table.
+#[test]
+fn tds_on_one_rank_is_serial_uct() {
+    for (seed, solver) in [(1, false), (2, false), (3, true)] {
+        let uct = Uct { transpositions: true, pool_means: false, decisive: solver, solver, ..uct() };
+        let game = Boxed::new(Nim { heap: 40 });
+        let gang = Gang { form: Form::Tds, nodes: 1, par: 1, ..Gang::default() };
+        let mut serial = game.player(&uct, seed).unwrap();
+        let mut tds =
+            GangPlayer::new(&game, &Plan { gang, uct: uct.clone(), seed }, Engine::Threads).unwrap();
+        // The statistics of every move of every position that can be reached in three moves.
+        for words in ["", "1", "2", "3", "1 1", "2 3", "3 1", "1 2 3", "3 3 3"] {
+            let words: Vec<String> = words.split_whitespace().map(String::from).collect();
+            serial.reset(seed);
+            serial.set(None, &words).unwrap();
+            tds.reset(seed);
+            tds.set(None, &words).unwrap();
+            let expected =
+                serial.think(&Budget::playouts(2_000), &AtomicBool::new(false), &mut |_| {}).unwrap();
+            let thought = think(&mut tds, Budget::playouts(2_000));
+            let stats = |thought: &Thought| -> Vec<_> {
+                thought
+                    .lines
+                    .iter()
+                    .map(|l| (l.moves[0].clone(), l.visits, l.value as f32, l.proved))
+                    .collect()
+            };
+            assert_eq!(stats(&thought), stats(&expected), "after {words:?}");
+            assert_eq!((thought.nodes, thought.depth), (expected.nodes, expected.depth));
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! A walker through a game: where a rank stands, and what it does there. Ranks know positions only by the moves that
+//! lead to them, so they are compiled once and not for every game; each step costs one virtual call.
+
+use super::wire::Refused;
+use crate::domain::{Game, Outcome, Side};
+use crate::mcts::tree::{Chunk, NodeId, Tree};
+use crate::mcts::{Kit, Uct, within_reach};
+use crate::play::{PlayError, start_of};
+use crate::replay::{ReplayError, legal_texts};
+use std::sync::Arc;
+
+/// The record kind that errors about paths name.
+const PATH: u8 = 0;
+
+/// Stands on a position of a game and moves on from it.
+pub(crate) trait Walk: Send {
+    /// How it searches: as it was told, without what rests on knowledge that the game does not have.
+    fn uct(&self) -> &Uct;
+    /// Sets the root.
+    fn set(&mut self, start: Option<&str>, words: &[String]) -> Result<(), PlayError>;
+    /// How the game ended at the root, if it has.
+    fn root_outcome(&self) -> Option<Outcome>;
+    /// Goes back to the root.
+    fn to_root(&mut self);
+    /// Plays a move that is known to be legal, and tells how the game ended, if it has.
+    fn step(&mut self, id: u16) -> Option<Outcome>;
+    /// Goes from the root along moves that somebody sent, each checked. Tells how the game ended, if it has.
+    fn follow(&mut self, path: &[u16]) -> Result<Option<Outcome>, Refused>;
+    /// Whether the position has been on the way from the root along these moves, before their end.
+    fn repeats(&mut self, path: &[u16]) -> bool;
+    /// The hash of the position.
+    fn key(&self) -> u64;
+    /// Whose move it is.
+    fn side(&self) -> Side;
+    /// A node for the position; `None`: no room.
+    fn grow(&mut self, tree: &Tree) -> Option<NodeId>;
+    /// The arena was compacted or emptied.
+    fn leave_chunk(&mut self);
+    /// A win at the next move.
+    fn decisive(&mut self) -> Option<Outcome>;
+    /// Remembers the position under a number, to come back to.
+    fn park(&mut self, slot: usize);
+    /// Goes to the position with that number.
+    fn resume(&mut self, slot: usize);
+    /// Plays the position out: its value for the first side in sixteenths. The walker ends anywhere.
+    fn play_out(&mut self) -> u64;
+    /// The random numbers begin anew.
+    fn reseed(&mut self, seed: u64);
+    /// A legal move of the position as a word.
+    fn word(&self, id: u16) -> Option<String>;
+}
+
+/// A walker through a game of any kind, for whoever makes ranks.
+pub struct Walker(pub(crate) Box<dyn Walk>);
+
+/// A walker through one kind of game.
+pub(crate) struct GameWalker<G: Game> {
+    game: Arc<G>,
+    uct: Uct,
+    kit: Kit<G>,
+    number: u64,
+    root: G::State,
+    here: G::State,
+    /// `parked[slot]` is a position to come back to.
+    parked: Vec<G::State>,
+}
+
+impl<G: Game> GameWalker<G> {
+    /// Stream `number` of the random numbers is its own.
+    pub fn new(game: Arc<G>, uct: &Uct, seed: u64, number: u64) -> Self {
+        let root = game.initial();
+        GameWalker {
+            kit: Kit::new(seed, number),
+            number,
+            uct: within_reach(&*game, uct.clone()),
+            here: root.clone(),
+            root,
+            game,
+            parked: Vec::new(),
+        }
+    }
+}
+
+impl<G: Game> Walk for GameWalker<G> {
+    fn uct(&self) -> &Uct {
+        &self.uct
+    }
+
+    fn set(&mut self, start: Option<&str>, words: &[String]) -> Result<(), PlayError> {
+        let game = &*self.game;
+        let mut state = start_of(game, start)?;
+        for (i, word) in words.iter().enumerate() {
+            let Some(mv) = game.parse_move(&state, word) else {
+                let legal = legal_texts(game, &state).into_iter().take(8).collect();
+                return Err(ReplayError::Illegal { number: i + 1, word: word.clone(), legal }.into());
+            };
+            game.play(&mut state, mv);
+        }
+        self.here.clone_from(&state);
+        self.root = state;
+        Ok(())
+    }
+
+    fn root_outcome(&self) -> Option<Outcome> {
+        self.game.outcome(&self.root)
+    }
+
+    fn to_root(&mut self) {
+        self.here.clone_from(&self.root);
+    }
+
+    fn step(&mut self, id: u16) -> Option<Outcome> {
+        let mv = self.game.move_of(&self.here, id);
+        self.game.play(&mut self.here, mv);
+        self.game.outcome(&self.here)
+    }
+
+    fn follow(&mut self, path: &[u16]) -> Result<Option<Outcome>, Refused> {
+        let wrong = Refused::Record(PATH, "a path with a move that is not legal");
+        self.here.clone_from(&self.root);
+        let mut outcome = self.game.outcome(&self.here);
+        for &id in path {
+            if outcome.is_some() {
+                return Err(wrong);
+            }
+            let mv = self.game.legal_move(&self.here, id).ok_or(wrong.clone())?;
+            self.game.play(&mut self.here, mv);
+            outcome = self.game.outcome(&self.here);
+        }
+        Ok(outcome)
+    }
+
+    fn repeats(&mut self, path: &[u16]) -> bool {
+        let key = self.game.key(&self.here);
+        let mut before = self.root.clone();
+        for &id in path {
+            if self.game.key(&before) == key {
+                return true;
+            }
+            let mv = self.game.move_of(&before, id);
+            self.game.play(&mut before, mv);
+        }
+        false
+    }
+
+    fn key(&self) -> u64 {
+        self.game.key(&self.here)
+    }
+
+    fn side(&self) -> Side {
+        self.game.to_move(&self.here)
+    }
+
+    fn grow(&mut self, tree: &Tree) -> Option<NodeId> {
+        let key = self.game.key(&self.here);
+        self.kit.add_node(&self.game, &self.uct, tree, &self.here, key)
+    }
+
+    fn leave_chunk(&mut self) {
+        self.kit.chunk = Chunk::default();
+    }
+
+    fn decisive(&mut self) -> Option<Outcome> {
+        self.kit.decisive(&self.game, &self.here)
+    }
+
+    fn park(&mut self, slot: usize) {
+        while self.parked.len() <= slot {
+            self.parked.push(self.here.clone());
+        }
+        self.parked[slot].clone_from(&self.here);
+    }
+
+    fn resume(&mut self, slot: usize) {
+        self.here.clone_from(&self.parked[slot]);
+    }
+
+    fn play_out(&mut self) -> u64 {
+        self.kit.play_out(&self.game, &self.uct, &mut self.here)
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.kit = Kit::new(seed, self.number);
+    }
+
+    fn word(&self, id: u16) -> Option<String> {
+        self.game.legal_move(&self.here, id).map(|mv| self.game.show_move(&self.here, mv))
+    }
+}
