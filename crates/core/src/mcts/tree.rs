@@ -41,6 +41,8 @@ const IN_FLIGHT: u64 = 1 << 48;
 const IN_FLIGHT_MASK: u64 = 0x7fff;
 const NODE_MARK: u64 = 1 << 40;
 const HAS_DRAW: u64 = 1 << 60;
+/// Marks nodes for whoever searches; it stays through a compaction.
+const FLAG: u64 = 1 << 39;
 /// How many places of the table are looked at, as in UCT-Treesplit and the thesis.
 const PROBES: usize = 10;
 
@@ -378,6 +380,53 @@ impl Tree {
     /// A simulation that set out along this edge will not come back.
     pub fn call_off(&self, node: NodeId, edge: usize) {
         self.add_to(self.link_at(node, edge), IN_FLIGHT.wrapping_neg());
+    }
+
+    /// Adds visits and values, in sixteenths, of simulations elsewhere.
+    pub fn add_stats(&self, node: NodeId, edge: usize, visits: u32, sum: u32) {
+        let word = self.stats_at(node, edge);
+        let added = u64::from(visits.min(VISITS_MAX)) * VISIT + u64::from(sum);
+        // Both fit once they are halved as often as it takes.
+        while Stats(word.load(Relaxed)).visits() >= VISITS_MAX - visits.min(VISITS_MAX) && visits > 0 {
+            halve(word);
+        }
+        self.add_to(word, added);
+    }
+
+    /// Adds simulations in flight elsewhere, or takes them off.
+    pub fn add_in_flight(&self, node: NodeId, edge: usize, more: i32) {
+        let flying = i64::from(self.link(node, edge).in_flight()) + i64::from(more);
+        self.set_in_flight(node, edge, flying.clamp(0, IN_FLIGHT_MASK as i64) as u32);
+    }
+
+    /// Says how many simulations are in flight.
+    pub fn set_in_flight(&self, node: NodeId, edge: usize, flying: u32) {
+        let word = self.link_at(node, edge);
+        let rest = word.load(Relaxed) & !(IN_FLIGHT_MASK << 48);
+        word.store(rest | u64::from(flying) << 48, Relaxed);
+    }
+
+    /// Sets the mark of a node, and a number that is lost in a compaction.
+    pub fn flag(&self, node: NodeId, tag: u32) {
+        let word = &self.words[node.0 as usize];
+        word.store(word.load(Relaxed) >> 32 << 32 | FLAG | u64::from(tag), Relaxed);
+    }
+
+    /// Whether a node is marked.
+    pub fn flagged(&self, node: NodeId) -> bool {
+        self.head(node) & FLAG != 0
+    }
+
+    /// The number that came with the mark.
+    #[inline]
+    pub fn tag(&self, node: NodeId) -> Option<usize> {
+        let head = self.head(node);
+        (head & FLAG != 0).then_some(head as u32 as usize)
+    }
+
+    /// Cuts the child off an edge.
+    pub fn cut(&mut self, node: NodeId, edge: usize) {
+        self.redirect(node, edge, NodeId::NONE);
     }
 
     /// Gives an edge its child, unless it has one by now; says which it has.

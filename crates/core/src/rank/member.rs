@@ -592,6 +592,7 @@ fn write_tally(out: &mut Outbox, to: RankId, tally: &Tally) {
         w.frames_out,
         w.bytes_out,
         w.records_in,
+        w.merged,
     ];
     numbers.iter().for_each(|&n| {
         record.u64(n);
@@ -623,6 +624,7 @@ fn read_tally(record: Reader) -> Result<Tally, Refused> {
         frames_out: n()?,
         bytes_out: n()?,
         records_in: n()?,
+        merged: n()?,
     };
     tally.distinct = Sketch::from_bytes(record.bytes(Sketch::BYTES)?).ok_or(wrong.clone())?;
     for _ in 0..record.u16()? {

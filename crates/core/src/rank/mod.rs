@@ -7,11 +7,13 @@
 //! | file | algorithm |
 //! |---|---|
 //! | `tds` | nodes live at home ranks, searches travel to them (Romein et al. 1999, Yoshizoe et al. 2011) |
+//! | `canopy` | ours: a replicated top, and below it subtrees that each have one owner |
 //!
 //! `Member` is what all of them have in common: a search is prepared, begun, ended and counted. Drivers run members: on
 //! threads (`threads`), in virtual time (`virtual_time`), and elsewhere on a `Port` (`pump`). `Gang` is the player made
 //! of them.
 
+mod canopy;
 mod flights;
 mod gang;
 mod ground;
@@ -198,5 +200,6 @@ impl Tally {
 pub(crate) fn rank(gang: &Gang, me: RankId, walk: Box<dyn Walk>) -> Box<dyn Rank> {
     match gang.form {
         Form::Tds => Box::new(tds::Tds::new(gang, me, walk)),
+        Form::Canopy => Box::new(canopy::Canopy::new(gang, me, walk)),
     }
 }

@@ -114,7 +114,7 @@ fn lost_frames_and_dead_ranks_end_no_search_without_a_move() {
 
 #[test]
 fn all_forms_find_the_winning_move_on_threads_and_in_virtual_time() {
-    let game = Boxed::new(Nim { heap: 21 });
+    let game = Boxed::new(Nim { heap: 13 });
     for form in forms() {
         for threads in [1, 3] {
             for engine in [Engine::Threads, Engine::Virtual(Net::default(), costs())] {

@@ -38,6 +38,8 @@ pub struct Costs {
     pub record: f64,
     /// Sending or receiving a frame.
     pub frame: f64,
+    /// Taking over the statistics of a move.
+    pub merge: f64,
 }
 
 impl Default for Costs {
@@ -51,6 +53,7 @@ impl Default for Costs {
             task: 150.0,
             record: 60.0,
             frame: 400.0,
+            merge: 20.0,
         }
     }
 }
@@ -63,6 +66,7 @@ impl Costs {
             + self.probe * work.probes as f64
             + self.record * (work.records_out + work.records_in) as f64
             + self.frame * work.frames_out as f64
+            + self.merge * work.merged as f64
     }
 
     fn draw_playout(&self, rng: &mut Rng) -> f64 {

@@ -18,6 +18,8 @@ pub(crate) trait Walk: Send {
     fn uct(&self) -> &Uct;
     /// Sets the root.
     fn set(&mut self, start: Option<&str>, words: &[String]) -> Result<(), PlayError>;
+    /// The numbers of the moves from the start to the root.
+    fn played(&self) -> &[u16];
     /// How the game ended at the root, if it has.
     fn root_outcome(&self) -> Option<Outcome>;
     /// Goes back to the root.
@@ -26,6 +28,8 @@ pub(crate) trait Walk: Send {
     fn step(&mut self, id: u16) -> Option<Outcome>;
     /// Goes from the root along moves that somebody sent, each checked. Tells how the game ended, if it has.
     fn follow(&mut self, path: &[u16]) -> Result<Option<Outcome>, Refused>;
+    /// Goes from the root along moves that are known to be legal and to end no game.
+    fn retrace(&mut self, path: &[u16]);
     /// Whether the position has been on the way from the root along these moves, before their end.
     fn repeats(&mut self, path: &[u16]) -> bool;
     /// The hash of the position.
@@ -60,6 +64,7 @@ pub(crate) struct GameWalker<G: Game> {
     kit: Kit<G>,
     number: u64,
     root: G::State,
+    played: Vec<u16>,
     here: G::State,
     /// `parked[slot]` is a position to come back to.
     parked: Vec<G::State>,
@@ -75,6 +80,7 @@ impl<G: Game> GameWalker<G> {
             uct: within_reach(&*game, uct.clone()),
             here: root.clone(),
             root,
+            played: Vec::new(),
             game,
             parked: Vec::new(),
         }
@@ -89,16 +95,23 @@ impl<G: Game> Walk for GameWalker<G> {
     fn set(&mut self, start: Option<&str>, words: &[String]) -> Result<(), PlayError> {
         let game = &*self.game;
         let mut state = start_of(game, start)?;
+        let mut played = Vec::new();
         for (i, word) in words.iter().enumerate() {
             let Some(mv) = game.parse_move(&state, word) else {
                 let legal = legal_texts(game, &state).into_iter().take(8).collect();
                 return Err(ReplayError::Illegal { number: i + 1, word: word.clone(), legal }.into());
             };
+            played.push(game.move_id(mv));
             game.play(&mut state, mv);
         }
+        self.played = played;
         self.here.clone_from(&state);
         self.root = state;
         Ok(())
+    }
+
+    fn played(&self) -> &[u16] {
+        &self.played
     }
 
     fn root_outcome(&self) -> Option<Outcome> {
@@ -128,6 +141,14 @@ impl<G: Game> Walk for GameWalker<G> {
             outcome = self.game.outcome(&self.here);
         }
         Ok(outcome)
+    }
+
+    fn retrace(&mut self, path: &[u16]) {
+        self.here.clone_from(&self.root);
+        for &id in path {
+            let mv = self.game.move_of(&self.here, id);
+            self.game.play(&mut self.here, mv);
+        }
     }
 
     fn repeats(&mut self, path: &[u16]) -> bool {

@@ -155,6 +155,16 @@ impl<'a> Reader<'a> {
         if self.bytes.is_empty() { Ok(()) } else { Err(self.wrong("it ends late")) }
     }
 
+    /// The bytes that are left, for records that consist of many alike.
+    pub fn left(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// All that has not been read.
+    pub fn rest(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// The error that says what is wrong with this record.
     pub fn wrong(&self, what: &'static str) -> Refused {
         Refused::Record(self.kind, what)
@@ -178,6 +188,8 @@ pub(crate) struct Work {
     pub bytes_out: u64,
     /// Records read.
     pub records_in: u64,
+    /// Statistics of moves taken over from others.
+    pub merged: u64,
 }
 
 impl Work {
@@ -192,6 +204,7 @@ impl Work {
             frames_out: self.frames_out - before.frames_out,
             bytes_out: self.bytes_out - before.bytes_out,
             records_in: self.records_in - before.records_in,
+            merged: self.merged - before.merged,
         }
     }
 
@@ -205,6 +218,7 @@ impl Work {
         self.frames_out += more.frames_out;
         self.bytes_out += more.bytes_out;
         self.records_in += more.records_in;
+        self.merged += more.merged;
     }
 }
 

@@ -1,0 +1,173 @@
+//! Replicas of the canopy told of each other's visits.
+//!
+//! The ranks are a tree of their own, `fan` children to a rank. What a rank does to the canopy, and what it hears from one
+//! neighbour, is added up for each of its other neighbours until it is worth a record; so a visit crosses every link once,
+//! merged with all that happened to the same move meanwhile. Records of growth take the same links, and links keep their
+//! order, so nobody hears of visits to a node that he has not heard of.
+
+use super::{Canopy, SYNC};
+use crate::rank::{Nanos, Outbox, RankId, Reader, Refused};
+
+/// No record has more entries: they must fit one, and nobody should wait long for it.
+const ENTRIES_MAX: usize = 200;
+/// The least time between two records to a neighbour, in nanoseconds.
+const SPACING: Nanos = 20_000;
+/// The most, while there is something to say.
+const SILENCE: Nanos = 500_000;
+
+/// A rank beside this one in the tree of ranks, and what it has not been told yet.
+pub(super) struct Neighbour {
+    pub to: RankId,
+    /// By move of the canopy, at `Top::base` and after.
+    pending: Vec<Delta>,
+    /// The moves with something pending.
+    dirty: Vec<u32>,
+    visits: u64,
+    told: Nanos,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Delta {
+    visits: u32,
+    /// In sixteenths.
+    sum: u32,
+    in_flight: i32,
+    dirty: bool,
+}
+
+impl Neighbour {
+    pub fn new(to: RankId) -> Neighbour {
+        Neighbour { to, pending: Vec::new(), dirty: Vec::new(), visits: 0, told: 0 }
+    }
+
+    /// There are so many moves in the canopy now.
+    pub fn extend(&mut self, moves: usize) {
+        self.pending.resize(moves, Delta::default());
+    }
+
+    fn add(&mut self, at: usize, visits: u32, sum: u32, in_flight: i32) {
+        let delta = &mut self.pending[at];
+        delta.visits += visits;
+        delta.sum += sum;
+        delta.in_flight += in_flight;
+        self.visits += u64::from(visits);
+        if !delta.dirty {
+            delta.dirty = true;
+            self.dirty.push(at as u32);
+        }
+    }
+}
+
+/// The neighbours of a rank among those alive: the one above it and those below.
+pub(super) fn neighbours(me: RankId, alive: &[RankId], fan: usize) -> Vec<Neighbour> {
+    let Some(i) = alive.iter().position(|&rank| rank == me) else { return Vec::new() };
+    let above = (i > 0).then(|| (i - 1) / fan);
+    let below = (i * fan + 1..=i * fan + fan).filter(|&j| j < alive.len());
+    above.into_iter().chain(below).map(|j| Neighbour::new(alive[j])).collect()
+}
+
+impl Canopy {
+    /// Something was done to a move of the canopy, here or by somebody who told us: the others have to hear of it.
+    pub(super) fn note(
+        &mut self,
+        top: usize,
+        edge: usize,
+        visits: u32,
+        sum: u64,
+        in_flight: i32,
+        from: Option<RankId>,
+    ) {
+        let at = self.tops[top].base as usize + edge;
+        for neighbour in &mut self.neighbours {
+            if Some(neighbour.to) != from {
+                neighbour.add(at, visits, sum as u32, in_flight);
+            }
+        }
+    }
+
+    /// Tells the neighbours what they lag behind by, if it is enough; returns when to look again.
+    pub(super) fn synchronise(&mut self, now: Nanos, out: &mut Outbox) -> Nanos {
+        let enough = (self.gang.lag * self.total as f64 / self.alive.len() as f64) as u64;
+        let mut next = Nanos::MAX;
+        for i in 0..self.neighbours.len() {
+            let neighbour = &self.neighbours[i];
+            if neighbour.dirty.is_empty() {
+                continue;
+            }
+            let waited = now.saturating_sub(neighbour.told);
+            let due = neighbour.visits > enough || waited >= SILENCE;
+            if waited >= SPACING && due {
+                self.tell(i, now, out);
+            } else {
+                let wait = if neighbour.visits > enough { SPACING } else { SILENCE };
+                next = next.min(self.neighbours[i].told.saturating_add(wait).max(now + 1));
+            }
+        }
+        next
+    }
+
+    fn tell(&mut self, i: usize, now: Nanos, out: &mut Outbox) {
+        let mut dirty = std::mem::take(&mut self.neighbours[i].dirty);
+        // Moves of one node side by side: it is named once.
+        dirty.sort_unstable();
+        for some in dirty.chunks(ENTRIES_MAX) {
+            let to = self.neighbours[i].to;
+            let mut record = out.record(to, SYNC);
+            let mut rest = some;
+            while let Some(&first) = rest.first() {
+                let top = self.tops.partition_point(|top| top.base <= first) - 1;
+                let (base, name) = (self.tops[top].base, self.tops[top].name);
+                let end = self.tops.get(top + 1).map_or(u32::MAX, |next| next.base);
+                let here = rest.partition_point(|&at| at < end);
+                record.u64(name).u8(here as u8);
+                for &at in &rest[..here] {
+                    let delta = std::mem::take(&mut self.neighbours[i].pending[at as usize]);
+                    record
+                        .u16((at - base) as u16)
+                        .u32(delta.visits)
+                        .u32(delta.sum)
+                        .u16(delta.in_flight as i16 as u16);
+                }
+                rest = &rest[here..];
+            }
+        }
+        dirty.clear();
+        let neighbour = &mut self.neighbours[i];
+        neighbour.dirty = dirty;
+        (neighbour.visits, neighbour.told) = (0, now);
+    }
+
+    /// A neighbour tells what was done to the canopy on his side.
+    pub(super) fn merge(&mut self, from: RankId, record: Reader, out: &mut Outbox) -> Result<(), Refused> {
+        if !self.neighbours.iter().any(|neighbour| neighbour.to == from) {
+            return Err(record.wrong("not from a neighbour"));
+        }
+        self.dismiss_phantoms();
+        let mut record = record;
+        while record.left() > 0 {
+            let (name, entries) = (record.u64()?, record.u8()?);
+            let top = self.by_name.get(&name).copied();
+            for _ in 0..entries {
+                let (edge, visits, sum) = (usize::from(record.u16()?), record.u32()?, record.u32()?);
+                let in_flight = i32::from(record.u16()? as i16);
+                // Of a node that is not in this canopy: a record of growth was lost with an earlier search.
+                let Some(top) = top else { continue };
+                let node = self.tops[top as usize].node;
+                let sane = edge < self.ground.tree.edges(node)
+                    && visits < 1 << 26
+                    && u64::from(sum) <= 16 * u64::from(visits);
+                if !sane {
+                    return Err(record.wrong("not what could be"));
+                }
+                self.ground.tree.add_stats(node, edge, visits, sum);
+                self.ground.tree.add_in_flight(node, edge, in_flight);
+                self.note(top as usize, edge, visits, sum.into(), in_flight, Some(from));
+                if top == 0 {
+                    self.total += u64::from(visits);
+                }
+                out.work.merged += 1;
+            }
+        }
+        Ok(())
+    }
+}
