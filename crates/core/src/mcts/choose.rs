@@ -143,6 +143,9 @@ impl Chooser {
             let mut value = match self.rule {
                 // First play urgency stands in for mean and exploration of a move never tried.
                 Rule::Uct if tried == 0.0 => self.fpu,
+                // Nothing has come back yet. To hope for the best would send everybody else there too, before moves
+                // that nobody has tried; and what they would learn is what the first is about to.
+                Rule::Uct if visits == 0 => (mean + explore * share.sqrt()).min(self.fpu * 0.999),
                 Rule::Uct => mean + explore * share.sqrt(),
                 Rule::Puct => {
                     let mean = if tried == 0.0 { self.guess } else { mean };
@@ -164,7 +167,7 @@ impl Chooser {
     fn mean(&self, tree: &Tree, link: Link, side: Side, stats: Stats) -> f32 {
         let visits = stats.visits();
         if visits == 0 {
-            return self.guess;
+            return 0.0;
         }
         let mut mean = stats.mean();
         if self.transpositions && link.child() != NodeId::NONE {

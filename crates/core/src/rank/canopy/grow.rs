@@ -33,6 +33,23 @@ impl Canopy {
         }
     }
 
+    /// Makes the position at the end of an edge, where the walker stands, part of the canopy from its first node on.
+    pub(super) fn sprout(
+        &mut self,
+        node: NodeId,
+        edge: usize,
+        path: &[u16],
+        out: &mut Outbox,
+    ) -> Option<NodeId> {
+        let child = self.below(node, edge, out)?;
+        if self.add_top(child, path).is_some() {
+            for neighbour in &self.neighbours {
+                out.record(neighbour.to, GROW).path(path);
+            }
+        }
+        Some(child)
+    }
+
     /// Makes the root of a subtree of ours part of the canopy, tells everybody, and hands over what hangs below it.
     fn grow(&mut self, node: NodeId, path: &[u16], out: &mut Outbox) {
         let Some(top) = self.add_top(node, path) else { return };
@@ -238,6 +255,9 @@ impl Canopy {
         self.by_name.clear();
         self.phantoms.clear();
         self.neighbours = neighbours(self.me, &self.alive, self.gang.fan as usize);
+        // As deep as makes about as many subtrees as are wanted, if a dozen moves of a node are worth anything.
+        let pieces = f64::from(self.gang.pieces) * self.alive.len() as f64;
+        self.depth = if self.alive.len() > 1 { (pieces.ln() / 12f64.ln()).round() as usize } else { 0 };
         let root = match root {
             Some(root) => {
                 self.ground.tree.keep(root, 0);

@@ -3,7 +3,8 @@
 //! The top of the tree, the canopy, is replicated: every rank has it and begins simulations there by itself, so nothing
 //! is a bottleneck that all must pass. Below the canopy every subtree has one owner, so nothing is searched twice. A
 //! simulation goes down the canopy at the rank that began it, makes at most one hop to the owner of the subtree it comes
-//! to, is played out there, and its value comes back in a record of nine bytes.
+//! to, is played out there, and its value comes back in a record of nine bytes. An owner whose cores are all busy sends
+//! the leaf back instead, to be played out where the simulation began: whoever begins it has a core for it.
 //!
 //! *Replicas agree by differences.* What a rank adds to the canopy (visits, values, and what is in flight) goes to its
 //! neighbours in a tree of ranks, merged per move with what came from its other neighbours, often while the search is
@@ -42,6 +43,8 @@ const SYNC: u8 = 18;
 const GROW: u8 = 19;
 const HANDOVER: u8 = 20;
 const PROVE: u8 = 21;
+const LEAF: u8 = 22;
+const VALUE: u8 = 23;
 
 pub(crate) struct Canopy {
     me: RankId,
@@ -65,8 +68,12 @@ pub(crate) struct Canopy {
     phantoms: Vec<usize>,
     /// All visits of the root that this rank knows of.
     total: u64,
+    /// Levels that belong to the canopy without having to grow.
+    depth: usize,
     /// How many simulations this rank may have in flight.
     cap: f64,
+    /// What had come home when that was last raised.
+    raised: u64,
     account: Account,
     gang: Gang,
 }
@@ -94,8 +101,10 @@ struct Flight {
     moves: Vec<u16>,
     /// How many of the edges lead to the subtree of this rank that it is in, if it is in one.
     gate: Option<usize>,
-    /// Where it has gone on to.
+    /// Where it has gone on to, or who plays it out.
     away: Option<RankId>,
+    /// It is played out here for the owner of the subtree it ended in, who knows it by this ticket.
+    guest_of: Option<(RankId, u32)>,
 }
 
 impl Canopy {
@@ -116,7 +125,9 @@ impl Canopy {
             base: Vec::new(),
             phantoms: Vec::new(),
             total: 0,
+            depth: 0,
             cap: 1.0,
+            raised: 0,
             account: Account::default(),
             gang: gang.clone(),
         }
@@ -155,12 +166,20 @@ impl Canopy {
                         return self.finish(flight, sixteenths(outcome), Some(outcome), out);
                     }
                 }
-                return self.wait_for_playout(flight);
+                return self.wait_for_playout(flight, out);
             }
             let child = link.child();
             let inside = child != NodeId::NONE && self.ground.tree.flagged(child);
             if let (Some(top), false) = (top, inside) {
-                // The edge of the canopy.
+                // The edge of the canopy. Its first levels are everybody's from the beginning: few subtrees would make
+                // few owners, whom all would wait for.
+                if flight.edges.len() < self.depth {
+                    match self.sprout(node, edge, &flight.edges, out) {
+                        Some(next) => node = next,
+                        None => return self.wait_for_playout(flight, out),
+                    }
+                    continue;
+                }
                 let owner = self.owner(name_below(self.tops[top].name, edge));
                 if owner != self.me {
                     flight.away = Some(owner);
@@ -172,7 +191,7 @@ impl Canopy {
             }
             match self.below(node, edge, out) {
                 Some(next) => node = next,
-                None => return self.wait_for_playout(flight),
+                None => return self.wait_for_playout(flight, out),
             }
         }
     }
@@ -189,14 +208,39 @@ impl Canopy {
         Some(self.ground.tree.connect(node, edge, child))
     }
 
-    fn wait_for_playout(&mut self, flight: Flight) {
+    /// The simulation has come to where a playout has to begin; the walker stands there.
+    fn wait_for_playout(&mut self, mut flight: Flight, out: &mut Outbox) {
+        if let Some((from, theirs)) = flight.from
+            && self.ready.len() as f64 > self.players() / 4.0
+        {
+            flight.away = Some(from);
+            let ticket = self.flights.add(flight);
+            out.record(from, LEAF).u32(theirs).u32(ticket.0).path(&self.flights.at(ticket).moves);
+            return;
+        }
+        self.play_here(flight);
+    }
+
+    fn play_here(&mut self, flight: Flight) {
         let ticket = self.flights.add(flight);
         self.ground.walk.park(ticket.0 as usize);
         self.ready.push_back(ticket);
     }
 
     /// Brings a value up through this rank, and on to where the simulation came from.
-    fn finish(&mut self, mut flight: Flight, value: u64, outcome: Option<Outcome>, out: &mut Outbox) {
+    fn finish(&mut self, flight: Flight, value: u64, outcome: Option<Outcome>, out: &mut Outbox) {
+        self.conclude(flight, value, outcome, true, out);
+    }
+
+    /// The same; unless `report` is set, those who sent it know already.
+    fn conclude(
+        &mut self,
+        mut flight: Flight,
+        value: u64,
+        outcome: Option<Outcome>,
+        report: bool,
+        out: &mut Outbox,
+    ) {
         self.ground.depth = self.ground.depth.max(flight.edges.len() as u32);
         out.work.steps += flight.trail.len() as u64;
         let solver = self.ground.uct.solver;
@@ -233,9 +277,10 @@ impl Canopy {
         }
         match flight.from {
             None => self.account.home += 1,
-            Some((from, ticket)) => {
+            Some((from, ticket)) if report => {
                 out.record(from, REPORT).u32(ticket).u8(value as u8).u8(to_code(proof));
             }
+            Some(_) => {}
         }
         self.consider_growth(&flight, out);
         flight.trail.clear();
@@ -312,12 +357,12 @@ impl Canopy {
         let mut record = record;
         let ticket = record.u32()?;
         let mut flight = self.spare.pop().unwrap_or_default();
-        (flight.from, flight.away, flight.gate) = (Some((from, ticket)), None, None);
+        (flight.from, flight.away, flight.gate, flight.guest_of) = (Some((from, ticket)), None, None, None);
         record.path(&mut flight.edges)?;
         record.end()?;
         out.work.replayed += flight.edges.len() as u64;
         let Some((parent, node)) = self.locate(&flight.edges, &mut flight.moves, &record, out)? else {
-            self.wait_for_playout(flight);
+            self.wait_for_playout(flight, out);
             return Ok(());
         };
         let tree = &self.ground.tree;
@@ -389,6 +434,40 @@ impl Canopy {
         Ok(())
     }
 
+    /// The owner of the subtree that a simulation of ours ended in is busy: it is played out here.
+    fn take_leaf(&mut self, from: RankId, record: Reader) -> Result<(), Refused> {
+        let mut record = record;
+        let (ticket, theirs) = (Ticket(record.u32()?), record.u32()?);
+        let mut moves = Vec::new();
+        record.path(&mut moves)?;
+        record.end()?;
+        let waits = self.flights.get_mut(ticket).is_some_and(|flight| flight.away == Some(from));
+        if !waits {
+            return Err(record.wrong("nobody waits for it"));
+        }
+        if self.ground.walk.follow(&moves)?.is_some() {
+            return Err(record.wrong("the game is over there"));
+        }
+        let mut flight = self.flights.remove(ticket).expect("it was there");
+        (flight.away, flight.guest_of, flight.moves) = (None, Some((from, theirs)), moves);
+        self.play_here(flight);
+        Ok(())
+    }
+
+    /// A simulation that ended in a subtree of ours was played out where it began; there it is over already.
+    fn take_value(&mut self, from: RankId, record: Reader, out: &mut Outbox) -> Result<(), Refused> {
+        let mut record = record;
+        let (ticket, value) = (Ticket(record.u32()?), record.u8()?);
+        record.end()?;
+        let waits = self.flights.get_mut(ticket).is_some_and(|flight| flight.away == Some(from));
+        if !waits || u64::from(value) > FULL {
+            return Err(record.wrong("nobody waits for it"));
+        }
+        let flight = self.flights.remove(ticket).expect("it was there");
+        self.conclude(flight, value.into(), None, false, out);
+        Ok(())
+    }
+
     /// The most that this rank may have in flight now.
     fn limit(&self) -> u64 {
         let share = self.gang.share * self.total as f64 / self.alive.len() as f64;
@@ -428,7 +507,7 @@ impl Rank for Canopy {
         let stats = |edge| tree.stats(root, edge);
         self.base = (0..edges).map(|edge| (stats(edge).visits().into(), stats(edge).sum().into())).collect();
         self.total = self.base.iter().map(|b| b.0).sum();
-        self.cap = self.players() * f64::from(self.gang.par);
+        (self.cap, self.raised) = (self.players() * f64::from(self.gang.par), 0);
         self.imagine_others(root);
     }
 
@@ -440,14 +519,16 @@ impl Rank for Canopy {
             GROW => self.learn_growth(from, record, out),
             HANDOVER => self.take_over(record, out),
             PROVE => self.learn_proof(from, record, out),
+            LEAF => self.take_leaf(from, record),
+            VALUE => self.take_value(from, record, out),
             _ => Err(record.wrong("no such kind")),
         }
     }
 
     fn next(&mut self, _now: Nanos, out: &mut Outbox) -> Next {
         if let Some(ticket) = self.ready.pop_front() {
-            if self.ready.len() as f64 > self.players() {
-                self.cap = (self.cap - 0.05).max(self.players());
+            if self.ready.len() as f64 > self.players() / 4.0 {
+                self.cap = (self.cap - 0.25).max(1.0);
             }
             return Next::Play(ticket);
         }
@@ -455,9 +536,10 @@ impl Rank for Canopy {
         if !self.account.may_begin() || self.proved().is_some() {
             return Next::Nothing;
         }
-        if self.account.in_flight() >= self.cap as u64 {
-            // A core has nothing to do although as many are out as may be.
+        if self.account.in_flight() >= self.cap as u64 && self.account.home > self.raised {
+            // A core has nothing to do although as many are out as may be; one more look for each that comes home.
             self.cap = (self.cap + 0.25).min(64.0 * self.players());
+            self.raised = self.account.home;
         }
         if self.account.in_flight() >= self.limit().max(1) {
             return Next::Nothing;
@@ -465,7 +547,7 @@ impl Rank for Canopy {
         self.account.begun += 1;
         self.ground.walk.to_root();
         let mut flight = self.spare.pop().unwrap_or_default();
-        (flight.from, flight.away, flight.gate) = (None, None, None);
+        (flight.from, flight.away, flight.gate, flight.guest_of) = (None, None, None, None);
         self.descend(flight, root, out);
         self.ready.pop_front().map_or(Next::Again, Next::Play)
     }
@@ -482,6 +564,9 @@ impl Rank for Canopy {
     fn played(&mut self, ticket: Ticket, value: u64, _now: Nanos, out: &mut Outbox) {
         self.ground.playouts += 1;
         let flight = self.flights.remove(ticket).expect("a ticket that is out");
+        if let Some((owner, ticket)) = flight.guest_of {
+            out.record(owner, VALUE).u32(ticket).u8(value as u8);
+        }
         self.finish(flight, value, None, out);
     }
 
