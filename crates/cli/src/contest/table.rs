@@ -46,12 +46,13 @@ pub struct Table {
 impl TableSpec {
     /// From what was typed.
     pub fn new(game: &str, args: &TableArgs) -> Result<TableSpec> {
+        let instance = Instance::open_game(game)?;
         let openings = match &args.openings {
-            Some(path) => opening::read(path, &Instance::open(game)?)?,
+            Some(path) => opening::read(path, &instance)?,
             None => Vec::new(),
         };
         Ok(TableSpec {
-            instance: game.to_string(),
+            instance: instance.name,
             limits: args.limits.clone(),
             plies: args.plies,
             openings,
@@ -63,7 +64,7 @@ impl TableSpec {
 
     /// Opens it for so many players; nonsense is refused.
     pub fn open(&self, players: usize) -> Result<Table> {
-        let instance = Instance::open(&self.instance)?;
+        let instance = Instance::open_game(&self.instance)?;
         let game = instance.game()?;
         let budgets = self.limits.iter().map(|limit| budget::parse(limit)).collect::<Result<Vec<_>>>()?;
         let budgets = match budgets.len() {
