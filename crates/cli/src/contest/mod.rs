@@ -196,7 +196,9 @@ pub fn verify(path: &Path) -> Result<(usize, Vec<String>)> {
     for (game, number) in games.iter().zip(1..) {
         let instance = match opened.take() {
             Some(instance) if instance.name == game.instance => instance,
-            _ => Instance::open_game(&game.instance).with_context(|| format!("{}:{number}", path.display()))?,
+            _ => {
+                Instance::open_game(&game.instance).with_context(|| format!("{}:{number}", path.display()))?
+            }
         };
         if let Err(error) = referee::verify(game, instance.game()?) {
             wrong.push(format!("{}:{number}: game {}: {error}", path.display(), game.game));

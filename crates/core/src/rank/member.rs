@@ -17,7 +17,7 @@
 use super::ground::{from_code, to_code};
 use super::sketch::Sketch;
 use super::wire::{Outbox, Reader, Refused, Work, open_frame};
-use super::{Account, Form, Nanos, Next, Rank, RankId, RootMove, Tally, Ticket};
+use super::{Account, Form, Nanos, Next, Played, Rank, RankId, RootMove, Tally, Ticket};
 use crate::play::PlayError;
 use std::sync::Arc;
 
@@ -349,9 +349,9 @@ impl Member {
         }
     }
 
-    /// Does it here.
-    pub fn play(&mut self, task: Task) -> u64 {
-        if task.round == self.round { self.rank.play(task.ticket) } else { 0 }
+    /// Does it here, at once.
+    pub fn play(&mut self, task: Task) -> Played {
+        self.rank.play(task.ticket)
     }
 
     /// The moves to where it begins, for somebody else to do it.
@@ -359,10 +359,10 @@ impl Member {
         self.rank.path(task.ticket)
     }
 
-    /// Takes its value, in sixteenths for the first side.
-    pub fn played(&mut self, task: Task, value: u64, now: Nanos, out: &mut Outbox) {
+    /// Takes what came of it.
+    pub fn played(&mut self, task: Task, played: Played, now: Nanos, out: &mut Outbox) {
         if task.round == self.round {
-            self.rank.played(task.ticket, value, now, out);
+            self.rank.played(task.ticket, played, now, out);
             self.settle(now, out);
         }
     }
@@ -587,7 +587,6 @@ fn write_tally(out: &mut Outbox, to: RankId, tally: &Tally) {
         w.steps,
         w.replayed,
         w.added,
-        w.probes,
         w.records_out,
         w.frames_out,
         w.bytes_out,
@@ -619,7 +618,6 @@ fn read_tally(record: Reader) -> Result<Tally, Refused> {
         steps: n()?,
         replayed: n()?,
         added: n()?,
-        probes: n()?,
         records_out: n()?,
         frames_out: n()?,
         bytes_out: n()?,

@@ -49,6 +49,15 @@ pub struct RankId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(pub u32);
 
+/// What came of a playout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Played {
+    /// For the first side, in sixteenths.
+    pub value: u64,
+    /// Whoever played it saw a win at once: that is the outcome.
+    pub outcome: Option<Outcome>,
+}
+
 /// What a rank has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
@@ -73,12 +82,12 @@ pub(crate) trait Rank: Send {
     fn receive(&mut self, from: RankId, record: Reader, now: Nanos, out: &mut Outbox) -> Result<(), Refused>;
     /// What is to be done now. It does not do much before it returns: time must pass.
     fn next(&mut self, now: Nanos, out: &mut Outbox) -> Next;
-    /// Does a playout: the value for the first side, in sixteenths.
-    fn play(&mut self, ticket: Ticket) -> u64;
+    /// Does a playout.
+    fn play(&mut self, ticket: Ticket) -> Played;
     /// The moves from the root to where a playout begins, for somebody else to do it.
     fn path(&self, ticket: Ticket) -> &[u16];
-    /// Takes the value of a playout.
-    fn played(&mut self, ticket: Ticket, value: u64, now: Nanos, out: &mut Outbox);
+    /// Takes what came of a playout.
+    fn played(&mut self, ticket: Ticket, played: Played, now: Nanos, out: &mut Outbox);
     /// Called now and then, at the latest when it asked to be: returns when that is.
     fn tick(&mut self, _now: Nanos, _out: &mut Outbox) -> Nanos {
         Nanos::MAX

@@ -2,7 +2,7 @@
 
 use super::member::{Member, Root, Task};
 use super::wire::Outbox;
-use super::{Nanos, RankId, Walk};
+use super::{Nanos, Played, RankId, Walk};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::JoinHandle;
@@ -134,7 +134,7 @@ fn send(member: &mut Member, port: &mut dyn Port, out: &mut Outbox, now: Nanos) 
 #[derive(Default)]
 pub(crate) struct Hands {
     hands: Vec<Hand>,
-    results: Option<Receiver<(usize, Task, u64)>>,
+    results: Option<Receiver<(usize, Task, Played)>>,
     epoch: u32,
     out: usize,
 }
@@ -167,7 +167,8 @@ impl Hands {
                         Errand::Root(root) => drop(walk.set(root.0.as_deref(), &root.1)),
                         Errand::Play(task, path) => {
                             // A draw, should the path be none: it was legal where it came from.
-                            let value = walk.follow(&path).map_or(8, |_| walk.play_out());
+                            let draw = Played { value: 8, outcome: None };
+                            let value = walk.follow(&path).map_or(draw, |_| walk.play_out());
                             if done.send((number, task, value)).is_err() {
                                 return;
                             }
@@ -215,7 +216,7 @@ impl Hands {
         let _ = hand.tasks.send(Errand::Play(task, path.to_vec()));
     }
 
-    fn take(&mut self) -> Option<(Task, u64)> {
+    fn take(&mut self) -> Option<(Task, Played)> {
         match self.results.as_ref()?.try_recv() {
             Ok((number, task, value)) => {
                 self.hands[number].waiting -= 1;

@@ -12,7 +12,7 @@
 
 use super::flights::Flights;
 use super::ground::{Ground, PATH_MAX, Trail, from_code, to_code};
-use super::{Account, Gang, Nanos, Next, Outbox, Rank, RankId, Reader, Refused, Tally, Ticket, Walk};
+use super::{Account, Gang, Nanos, Next, Outbox, Played, Rank, RankId, Reader, Refused, Tally, Ticket, Walk};
 use crate::domain::Outcome;
 use crate::mcts::kit::sixteenths;
 use crate::mcts::search::{back_up, prove};
@@ -87,12 +87,6 @@ impl Tds {
                 return self.finish(flight, sixteenths(outcome), Some(outcome), out);
             }
             if stats.visits() < self.ground.uct.expand || flight.path.len() >= PATH_MAX {
-                if self.ground.uct.decisive {
-                    out.work.probes += 1;
-                    if let Some(outcome) = self.ground.walk.decisive() {
-                        return self.finish(flight, sixteenths(outcome), Some(outcome), out);
-                    }
-                }
                 return self.wait_for_playout(flight);
             }
             let home = self.home(self.ground.walk.key());
@@ -236,7 +230,7 @@ impl Rank for Tds {
         self.ready.pop_front().map_or(Next::Again, Next::Play)
     }
 
-    fn play(&mut self, ticket: Ticket) -> u64 {
+    fn play(&mut self, ticket: Ticket) -> Played {
         self.ground.walk.resume(ticket.0 as usize);
         self.ground.walk.play_out()
     }
@@ -245,10 +239,10 @@ impl Rank for Tds {
         &self.flights.at(ticket).path
     }
 
-    fn played(&mut self, ticket: Ticket, value: u64, _now: Nanos, out: &mut Outbox) {
+    fn played(&mut self, ticket: Ticket, played: Played, _now: Nanos, out: &mut Outbox) {
         self.ground.playouts += 1;
         let flight = self.flights.remove(ticket).expect("a ticket that is out");
-        self.finish(flight, value, None, out);
+        self.finish(flight, played.value, played.outcome, out);
     }
 
     fn halt(&mut self, _out: &mut Outbox) {

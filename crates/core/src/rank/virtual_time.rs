@@ -10,7 +10,7 @@
 use super::member::{Answer, Member, Order, Task};
 use super::pump::{BACKLOG_MAX, LINGER};
 use super::wire::{Outbox, Work};
-use super::{Nanos, RankId};
+use super::{Nanos, Played, RankId};
 use crate::play::PlayError;
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Costs {
-    /// A playout: quantiles at equal distances, from the shortest to the longest.
+    /// A playout, the look for a win at once included: quantiles at equal distances, from the shortest to the longest.
     pub playout: Vec<f64>,
     /// Passing a node, down or up.
     pub step: f64,
@@ -30,8 +30,6 @@ pub struct Costs {
     pub replay: f64,
     /// Adding a node.
     pub add: f64,
-    /// Looking for a win at once.
-    pub probe: f64,
     /// Taking a playout from the rank and bringing its value back.
     pub task: f64,
     /// Writing and reading a record.
@@ -49,7 +47,6 @@ impl Default for Costs {
             step: 60.0,
             replay: 40.0,
             add: 600.0,
-            probe: 800.0,
             task: 150.0,
             record: 60.0,
             frame: 400.0,
@@ -63,7 +60,6 @@ impl Costs {
         self.step * work.steps as f64
             + self.replay * work.replayed as f64
             + self.add * work.added as f64
-            + self.probe * work.probes as f64
             + self.record * (work.records_out + work.records_in) as f64
             + self.frame * work.frames_out as f64
             + self.merge * work.merged as f64
@@ -142,7 +138,7 @@ struct Node {
     out: Outbox,
     seen: Work,
     inbox: VecDeque<(RankId, Vec<u8>)>,
-    results: VecDeque<(Task, u64)>,
+    results: VecDeque<(Task, Played)>,
     /// Playing cores with nothing to do.
     idle: u32,
     /// Until when its own core is busy.
@@ -171,7 +167,7 @@ enum Event {
 
 /// A task in the queue: ordered by the number of its event, never by itself.
 #[derive(Debug, Clone)]
-struct PlayedTask(Task, u64);
+struct PlayedTask(Task, Played);
 
 impl PartialEq for PlayedTask {
     fn eq(&self, _: &Self) -> bool {

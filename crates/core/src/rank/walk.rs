@@ -1,8 +1,10 @@
 //! A walker through a game: where a rank stands, and what it does there. Ranks know positions only by the moves that
 //! lead to them, so they are compiled once and not for every game; each step costs one virtual call.
 
+use super::Played;
 use super::wire::Refused;
 use crate::domain::{Game, Outcome, Side};
+use crate::mcts::kit::sixteenths;
 use crate::mcts::tree::{Chunk, NodeId, Tree};
 use crate::mcts::{Kit, Uct, within_reach};
 use crate::play::{PlayError, start_of};
@@ -40,14 +42,13 @@ pub(crate) trait Walk: Send {
     fn grow(&mut self, tree: &Tree) -> Option<NodeId>;
     /// The arena was compacted or emptied.
     fn leave_chunk(&mut self);
-    /// A win at the next move.
-    fn decisive(&mut self) -> Option<Outcome>;
     /// Remembers the position under a number, to come back to.
     fn park(&mut self, slot: usize);
     /// Goes to the position with that number.
     fn resume(&mut self, slot: usize);
-    /// Plays the position out: its value for the first side in sixteenths. The walker ends anywhere.
-    fn play_out(&mut self) -> u64;
+    /// Plays the position out, unless it is won at the next move and the search looks for such: that is for whoever
+    /// plays out too, because it takes as long as all the rest. The walker ends anywhere.
+    fn play_out(&mut self) -> Played;
     /// The random numbers begin anew.
     fn reseed(&mut self, seed: u64);
     /// A legal move of the position as a word.
@@ -181,10 +182,6 @@ impl<G: Game> Walk for GameWalker<G> {
         self.kit.chunk = Chunk::default();
     }
 
-    fn decisive(&mut self) -> Option<Outcome> {
-        self.kit.decisive(&self.game, &self.here)
-    }
-
     fn park(&mut self, slot: usize) {
         while self.parked.len() <= slot {
             self.parked.push(self.here.clone());
@@ -196,8 +193,13 @@ impl<G: Game> Walk for GameWalker<G> {
         self.here.clone_from(&self.parked[slot]);
     }
 
-    fn play_out(&mut self) -> u64 {
-        self.kit.play_out(&self.game, &self.uct, &mut self.here)
+    fn play_out(&mut self) -> Played {
+        if self.uct.decisive
+            && let Some(outcome) = self.kit.decisive(&self.game, &self.here)
+        {
+            return Played { value: sixteenths(outcome), outcome: Some(outcome) };
+        }
+        Played { value: self.kit.play_out(&self.game, &self.uct, &mut self.here), outcome: None }
     }
 
     fn reseed(&mut self, seed: u64) {

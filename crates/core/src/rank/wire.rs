@@ -180,8 +180,6 @@ pub(crate) struct Work {
     pub replayed: u64,
     /// Nodes added.
     pub added: u64,
-    /// Looks for a win at once.
-    pub probes: u64,
     /// Records written, and their bytes with those of the frames.
     pub records_out: u64,
     pub frames_out: u64,
@@ -199,7 +197,6 @@ impl Work {
             steps: self.steps - before.steps,
             replayed: self.replayed - before.replayed,
             added: self.added - before.added,
-            probes: self.probes - before.probes,
             records_out: self.records_out - before.records_out,
             frames_out: self.frames_out - before.frames_out,
             bytes_out: self.bytes_out - before.bytes_out,
@@ -213,7 +210,6 @@ impl Work {
         self.steps += more.steps;
         self.replayed += more.replayed;
         self.added += more.added;
-        self.probes += more.probes;
         self.records_out += more.records_out;
         self.frames_out += more.frames_out;
         self.bytes_out += more.bytes_out;

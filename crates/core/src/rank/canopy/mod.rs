@@ -26,7 +26,7 @@ mod sync;
 use super::flights::Flights;
 use super::ground::{Ground, PATH_MAX, from_code, to_code};
 use super::{
-    Account, Gang, Nanos, Next, Outbox, Rank, RankId, Reader, Refused, RootMove, Tally, Ticket, Walk,
+    Account, Gang, Nanos, Next, Outbox, Played, Rank, RankId, Reader, Refused, RootMove, Tally, Ticket, Walk,
 };
 use crate::domain::{Outcome, Side};
 use crate::mcts::kit::sixteenths;
@@ -160,12 +160,6 @@ impl Canopy {
                 return self.finish(flight, sixteenths(outcome), Some(outcome), out);
             }
             if stats.visits() < self.ground.uct.expand || flight.edges.len() >= PATH_MAX {
-                if self.ground.uct.decisive {
-                    out.work.probes += 1;
-                    if let Some(outcome) = self.ground.walk.decisive() {
-                        return self.finish(flight, sixteenths(outcome), Some(outcome), out);
-                    }
-                }
                 return self.wait_for_playout(flight, out);
             }
             let child = link.child();
@@ -457,14 +451,15 @@ impl Canopy {
     /// A simulation that ended in a subtree of ours was played out where it began; there it is over already.
     fn take_value(&mut self, from: RankId, record: Reader, out: &mut Outbox) -> Result<(), Refused> {
         let mut record = record;
-        let (ticket, value) = (Ticket(record.u32()?), record.u8()?);
+        let (ticket, value, code) = (Ticket(record.u32()?), record.u8()?, record.u8()?);
         record.end()?;
+        let outcome = from_code(code).map_err(|()| record.wrong("no such outcome"))?;
         let waits = self.flights.get_mut(ticket).is_some_and(|flight| flight.away == Some(from));
         if !waits || u64::from(value) > FULL {
             return Err(record.wrong("nobody waits for it"));
         }
         let flight = self.flights.remove(ticket).expect("it was there");
-        self.conclude(flight, value.into(), None, false, out);
+        self.conclude(flight, value.into(), outcome, false, out);
         Ok(())
     }
 
@@ -511,7 +506,13 @@ impl Rank for Canopy {
         self.imagine_others(root);
     }
 
-    fn receive(&mut self, from: RankId, record: Reader, now: Nanos, out: &mut Outbox) -> Result<(), Refused> {
+    fn receive(
+        &mut self,
+        from: RankId,
+        record: Reader,
+        _now: Nanos,
+        out: &mut Outbox,
+    ) -> Result<(), Refused> {
         match record.kind {
             SEARCH => self.take_in(from, record, out),
             REPORT => self.came_back(from, record, out),
@@ -552,7 +553,7 @@ impl Rank for Canopy {
         self.ready.pop_front().map_or(Next::Again, Next::Play)
     }
 
-    fn play(&mut self, ticket: Ticket) -> u64 {
+    fn play(&mut self, ticket: Ticket) -> Played {
         self.ground.walk.resume(ticket.0 as usize);
         self.ground.walk.play_out()
     }
@@ -561,13 +562,13 @@ impl Rank for Canopy {
         &self.flights.at(ticket).moves
     }
 
-    fn played(&mut self, ticket: Ticket, value: u64, _now: Nanos, out: &mut Outbox) {
+    fn played(&mut self, ticket: Ticket, played: Played, _now: Nanos, out: &mut Outbox) {
         self.ground.playouts += 1;
         let flight = self.flights.remove(ticket).expect("a ticket that is out");
         if let Some((owner, ticket)) = flight.guest_of {
-            out.record(owner, VALUE).u32(ticket).u8(value as u8);
+            out.record(owner, VALUE).u32(ticket).u8(played.value as u8).u8(to_code(played.outcome));
         }
-        self.finish(flight, value, None, out);
+        self.finish(flight, played.value, played.outcome, out);
     }
 
     fn tick(&mut self, now: Nanos, out: &mut Outbox) -> Nanos {
