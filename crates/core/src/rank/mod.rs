@@ -7,6 +7,8 @@
 //! | file | algorithm |
 //! |---|---|
 //! | `tds` | nodes live at home ranks, searches travel to them (Romein et al. 1999, Yoshizoe et al. 2011) |
+//! | `root` | every rank has a tree of its own and shares the top of it (Gelly et al. 2008, Bourki et al. 2010) |
+//! | `leaf` | ranks that play out for those with trees (Cazenave and Jouandeau 2008) |
 //!
 //! `Member` is what all of them have in common: a search is prepared, begun, ended and counted. Drivers run members: on
 //! threads (`threads`), in virtual time (`virtual_time`), and elsewhere on a `Port` (`pump`). `Gang` is the player made
@@ -15,8 +17,11 @@
 mod flights;
 mod gang;
 mod ground;
+mod leaf;
+mod ledger;
 mod member;
 mod pump;
+mod root;
 mod sketch;
 mod spec;
 mod tds;
@@ -30,7 +35,7 @@ mod wire;
 pub use gang::{Engine, GangPlayer, GangReport, Plan, serve};
 
 pub use pump::{Port, SendError};
-pub use spec::{Form, Gang};
+pub use spec::{Form, Gang, Vote};
 pub use virtual_time::{Costs, Net};
 pub use walk::Walker;
 pub(crate) use walk::{GameWalker, Walk};
@@ -65,6 +70,10 @@ pub type Nanos = u64;
 pub(crate) trait Rank: Send {
     /// Sets the position that is searched next, and who is there to search it.
     fn set(&mut self, start: Option<&str>, words: &[String], alive: &[RankId]) -> Result<(), PlayError>;
+    /// Whether a rank is to begin simulations, in a form in which not only the front does.
+    fn begins(&self, _rank: RankId) -> bool {
+        true
+    }
     /// A search begins. At most `quota` simulations are begun by this rank. Records of others may have come before.
     fn begin(&mut self, quota: u64, now: Nanos);
     /// Takes a record of another rank.
@@ -198,5 +207,6 @@ impl Tally {
 pub(crate) fn rank(gang: &Gang, me: RankId, walk: Box<dyn Walk>) -> Box<dyn Rank> {
     match gang.form {
         Form::Tds => Box::new(tds::Tds::new(gang, me, walk)),
+        Form::Leaf | Form::RootLeaf | Form::RootTree => Box::new(root::Root::new(gang, me, walk)),
     }
 }

@@ -9,16 +9,40 @@ use serde::{Deserialize, Serialize};
 pub enum Form {
     /// Transposition-driven scheduling: nodes live at home ranks, searches travel to them.
     Tds,
+    /// Leaf parallelisation: few ranks have trees, the others play out for them.
+    Leaf,
+    /// Root/leaf: groups of ranks, in each of which one has a tree and the others play out for it.
+    RootLeaf,
+    /// Root/tree: every rank has a tree of its own.
+    RootTree,
+}
+
+/// Whose word decides on the move when several ranks have searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Vote {
+    /// The sums of the visits and values of all.
+    Sum,
+    /// Every rank with a tree names a move; the sums decide between moves named equally often (Soejima et al. 2010).
+    Majority,
 }
 
 impl Form {
     /// The names, each with a line about it.
-    pub const ALL: &[(&str, &str)] = &[("tds", "nodes at home ranks by hash, searches travel to them")];
+    pub const ALL: &[(&str, &str)] = &[
+        ("tds", "nodes at home ranks by hash, searches travel to them"),
+        ("leaf", "one rank or a few have trees, the others play out for them"),
+        ("root-leaf", "groups of ranks, each a tree and its players; the trees share their tops"),
+        ("root-tree", "every rank has a tree of its own; the trees share their tops"),
+    ];
 
     /// By name.
     pub fn named(name: &str) -> Option<Form> {
         Some(match name {
             "tds" => Form::Tds,
+            "leaf" => Form::Leaf,
+            "root-leaf" => Form::RootLeaf,
+            "root-tree" => Form::RootTree,
             _ => return None,
         })
     }
@@ -27,13 +51,17 @@ impl Form {
     pub fn name(self) -> &'static str {
         match self {
             Form::Tds => "tds",
+            Form::Leaf => "leaf",
+            Form::RootLeaf => "root-leaf",
+            Form::RootTree => "root-tree",
         }
     }
 
-    /// Whether every rank begins simulations; else the front alone.
+    /// Whether every rank with a tree begins simulations; else the front alone.
     pub fn all_begin(self) -> bool {
         match self {
             Form::Tds => false,
+            Form::Leaf | Form::RootLeaf | Form::RootTree => true,
         }
     }
 }
@@ -50,13 +78,40 @@ pub struct Gang {
     pub ranks: u32,
     /// Threads of each rank. One does everything; of several one keeps the tree and the others play out.
     pub threads: u32,
-    /// Simulations in flight for each thread that plays out (TDS, df-UCT, UCT-Treesplit).
+    /// Simulations in flight for each thread that plays out (all forms).
     pub par: u32,
+    /// Ranks that have trees (leaf).
+    pub traversers: u32,
+    /// Ranks of a group, the first of which has a tree (root-leaf).
+    pub group: u32,
+    /// Playouts of a position that is played out (leaf, root-leaf, root-tree).
+    pub leaf_playouts: u32,
+    /// How often a second trees share what is new at their tops; 0: never (leaf, root-leaf, root-tree).
+    pub frequency: f64,
+    /// Nodes less than so many moves from the root are shared: with 1 the root alone.
+    pub depth: u32,
+    /// Nodes are shared that have at least this share of the visits of the root.
+    pub share: f64,
+    /// Whose word decides on the move.
+    pub vote: Vote,
 }
 
 impl Default for Gang {
     fn default() -> Self {
-        Gang { form: Form::Tds, nodes: 2, ranks: 1, threads: 1, par: 2 }
+        Gang {
+            form: Form::Tds,
+            nodes: 2,
+            ranks: 1,
+            threads: 1,
+            par: 2,
+            traversers: 1,
+            group: 4,
+            leaf_playouts: 1,
+            frequency: 3.0,
+            depth: 3,
+            share: 0.05,
+            vote: Vote::Sum,
+        }
     }
 }
 
@@ -79,9 +134,22 @@ impl Gang {
             ("ranks", self.ranks, 1, 256, "1 to 256"),
             ("threads", self.threads, 1, 256, "1 to 256"),
             ("par", self.par, 1, 1000, "1 to 1000"),
+            ("traversers", self.traversers, 1, 4096, "1 to 4096"),
+            ("group", self.group, 1, 4096, "1 to 4096"),
+            ("leaf-playouts", self.leaf_playouts, 1, 64, "1 to 64"),
+            ("depth", self.depth, 1, 16, "1 to 16"),
         ];
         for (name, given, min, max, expected) in whole {
             if !(min..=max).contains(&given) {
+                return refuse(name, given.to_string(), expected);
+            }
+        }
+        let real = [
+            ("frequency", self.frequency, 1e6, "0 to 1000000 a second"),
+            ("share", self.share, 1.0, "0 to 1"),
+        ];
+        for (name, given, max, expected) in real {
+            if !(0.0..=max).contains(&given) {
                 return refuse(name, given.to_string(), expected);
             }
         }

@@ -48,6 +48,8 @@ pub(crate) trait Walk: Send {
     fn reseed(&mut self, seed: u64);
     /// A legal move of the position as a word.
     fn word(&self, id: u16) -> Option<String>;
+    /// The number of the legal move that a word means.
+    fn id(&self, word: &str) -> Option<u16>;
 }
 
 /// A walker through a game of any kind, for whoever makes ranks.
@@ -185,5 +187,9 @@ impl<G: Game> Walk for GameWalker<G> {
 
     fn word(&self, id: u16) -> Option<String> {
         self.game.legal_move(&self.here, id).map(|mv| self.game.show_move(&self.here, mv))
+    }
+
+    fn id(&self, word: &str) -> Option<u16> {
+        self.game.parse_move(&self.here, word).map(|mv| self.game.move_id(mv))
     }
 }
