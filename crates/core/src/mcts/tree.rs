@@ -64,6 +64,11 @@ impl Stats {
         (self.0 >> 32) as u32 & VISITS_MASK
     }
 
+    /// The sum of the values for the first side, in sixteenths.
+    pub fn sixteenths(self) -> u32 {
+        self.0 as u32
+    }
+
     /// The sum of the values for the first side.
     #[inline]
     pub fn sum(self) -> f32 {
@@ -369,6 +374,19 @@ impl Tree {
         if self.header == 3 {
             self.count(&self.words[node.0 as usize + 1], value);
         }
+    }
+
+    /// Adds what simulations elsewhere saw behind this edge: visits, and the sum of their values in sixteenths. False:
+    /// the numbers are none, or there is no room for so many. Only without transpositions.
+    pub fn merge(&self, node: NodeId, edge: usize, visits: u32, sum: u32) -> bool {
+        debug_assert!(self.header == 1);
+        let word = self.stats_at(node, edge);
+        let all = u64::from(Stats(word.load(Relaxed)).visits()) + u64::from(visits);
+        if all >= VISITS_MAX.into() || u64::from(sum) > FULL * u64::from(visits) {
+            return false;
+        }
+        self.add_to(word, u64::from(visits) << 32 | u64::from(sum));
+        true
     }
 
     /// A simulation sets out along this edge.

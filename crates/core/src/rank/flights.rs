@@ -46,6 +46,13 @@ impl<T> Flights<T> {
         Some(flight)
     }
 
+    /// Takes out those that are like this.
+    pub fn remove_if(&mut self, like: impl Fn(&T) -> bool) -> Vec<T> {
+        let found = |slot: &u32| self.slots[*slot as usize].as_ref().is_some_and(&like);
+        let tickets: Vec<u32> = (0..self.slots.len() as u32).filter(found).collect();
+        tickets.into_iter().filter_map(|slot| self.remove(Ticket(slot))).collect()
+    }
+
     /// Takes all out.
     pub fn drain(&mut self) -> Vec<T> {
         self.free.clear();

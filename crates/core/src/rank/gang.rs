@@ -5,13 +5,14 @@ use super::pump::{Hands, Port, pump};
 use super::threads::{Crew, ports};
 use super::virtual_time::{Costs, Net, Simulation};
 use super::wire::Outbox;
-use super::{Gang, Nanos, RankId, Tally, Walk, rank};
+use super::{Gang, Nanos, RankId, RootMove, Tally, Vote, Walk, rank};
 use crate::any::AnyGame;
 use crate::mcts::Uct;
 use crate::mcts::choose::{Candidate, rank as rank_moves};
 use crate::play::{AnyPlayer, Budget, Fault, Line, PlayError, Thought};
 use crate::search::SpecError;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
@@ -192,13 +193,13 @@ impl GangPlayer {
         }
     }
 
-    fn thought(&mut self, answer: Answer) -> Thought {
+    pub(super) fn thought(&mut self, answer: Answer) -> Thought {
         let report = self.report(&answer);
         let seconds = answer.nanos as f64 * 1e-9;
         let cpu_seconds = seconds * f64::from(self.gang.size() * self.gang.threads);
         let tally = answer.tally;
         let side = self.walk.side();
-        let candidate = |(edge, mv): (usize, &super::RootMove)| Candidate {
+        let candidate = |(edge, mv): (usize, &RootMove)| Candidate {
             edge,
             visits: mv.visits.min(u64::from(u32::MAX)) as u32,
             mean: side.view(mv.sum / mv.visits.max(1) as f64),
@@ -206,6 +207,12 @@ impl GangPlayer {
         };
         let mut moves: Vec<Candidate> = tally.moves.iter().enumerate().map(candidate).collect();
         rank_moves(self.uct.final_move, &mut moves);
+        if self.gang.vote == Vote::Majority {
+            let votes = self.votes(&answer.ballots, candidate);
+            let named = |c: &Candidate| votes.iter().filter(|&&id| id == tally.moves[c.edge].id).count();
+            // What is proved is not voted on.
+            moves.sort_by_key(|c| Reverse((c.proved == Some(1.0), c.proved != Some(0.0), named(c))));
+        }
         let mut lines: Vec<Line> = Vec::new();
         for (i, c) in moves.iter().enumerate() {
             let Some(word) = self.walk.word(tally.moves[c.edge].id) else { continue };
@@ -233,6 +240,20 @@ impl GangPlayer {
             recycled: 0,
             gang: Some(report),
         }
+    }
+
+    /// The move that each rank with a tree names.
+    fn votes<'m>(
+        &self,
+        ballots: &'m [Vec<RootMove>],
+        candidate: impl Fn((usize, &'m RootMove)) -> Candidate + Copy,
+    ) -> Vec<u16> {
+        let vote = |ballot: &'m Vec<RootMove>| {
+            let mut moves: Vec<Candidate> = ballot.iter().enumerate().map(candidate).collect();
+            rank_moves(self.uct.final_move, &mut moves);
+            moves.first().filter(|c| c.visits > 0 || c.proved.is_some()).map(|c| ballot[c.edge].id)
+        };
+        ballots.iter().filter_map(vote).collect()
     }
 
     fn report(&self, answer: &Answer) -> GangReport {

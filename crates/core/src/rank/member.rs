@@ -69,6 +69,8 @@ pub(crate) struct Answer {
     pub nanos: Nanos,
     /// The playouts of each rank, for how evenly they were busy.
     pub playouts: Vec<u64>,
+    /// What each rank that has a tree says about the moves of the root.
+    pub ballots: Vec<Vec<RootMove>>,
     /// The mean share of simulations in flight among those begun, seen from the front when the search was halted.
     pub in_flight: u64,
 }
@@ -308,6 +310,7 @@ impl Member {
                     self.front.waits[from.0 as usize] = false;
                     self.front.answer.playouts[from.0 as usize] = tally.playouts;
                     self.front.answer.tally.add(&tally);
+                    self.front.answer.ballots.push(tally.moves);
                 }
                 self.advance(now, out);
             }
@@ -443,13 +446,17 @@ impl Member {
                 self.front.waits = self.expected();
                 let alive = self.alive();
                 let all = self.front.order.playouts.unwrap_or(u64::MAX);
-                let ranks = if self.form.all_begin() { alive.len() as u64 } else { 1 };
-                for (i, &rank) in alive.iter().enumerate() {
+                let all_begin = self.form.all_begin();
+                let begins = |rank| rank == self.me || all_begin && self.rank.begins(rank);
+                let beginners: Vec<RankId> = alive.iter().copied().filter(|&rank| begins(rank)).collect();
+                let ranks = beginners.len() as u64;
+                for &rank in &alive {
                     // Whoever is among the first ranks begins one more where it does not come out even.
-                    let quota = match (self.form.all_begin(), self.front.order.playouts) {
-                        (false, _) if rank != self.me => 0,
+                    let place = beginners.iter().position(|&beginner| beginner == rank);
+                    let quota = match (place, self.front.order.playouts) {
+                        (None, _) => 0,
                         (_, None) => u64::MAX,
-                        _ => all / ranks + u64::from((i as u64) < all % ranks),
+                        (Some(i), _) => all / ranks + u64::from((i as u64) < all % ranks),
                     };
                     if rank == self.me {
                         self.rank.begin(quota, now);
@@ -480,6 +487,7 @@ impl Member {
         }
         let tally = self.tally(out);
         self.front.answer.playouts[self.me.0 as usize] = tally.playouts;
+        self.front.answer.ballots = vec![tally.moves.clone()];
         self.front.answer.tally = tally;
         self.advance(now, out);
     }

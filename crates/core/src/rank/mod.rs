@@ -8,6 +8,8 @@
 //! |---|---|
 //! | `tds` | nodes live at home ranks, searches travel to them (Romein et al. 1999, Yoshizoe et al. 2011) |
 //! | `canopy` | ours: a replicated top, and below it subtrees that each have one owner |
+//! | `root` | every rank has a tree of its own and shares the top of it (Gelly et al. 2008, Bourki et al. 2010) |
+//! | `leaf` | ranks that play out for those with trees (Cazenave and Jouandeau 2008) |
 //!
 //! `Member` is what all of them have in common: a search is prepared, begun, ended and counted. Drivers run members: on
 //! threads (`threads`), in virtual time (`virtual_time`), and elsewhere on a `Port` (`pump`). `Gang` is the player made
@@ -17,8 +19,11 @@ mod canopy;
 mod flights;
 mod gang;
 mod ground;
+mod leaf;
+mod ledger;
 mod member;
 mod pump;
+mod root;
 mod sketch;
 mod spec;
 mod tds;
@@ -32,7 +37,7 @@ mod wire;
 pub use gang::{Engine, GangPlayer, GangReport, Plan, serve};
 
 pub use pump::{Port, SendError};
-pub use spec::{Form, Gang};
+pub use spec::{Form, Gang, Vote};
 pub use virtual_time::{Costs, Net};
 pub use walk::Walker;
 pub(crate) use walk::{GameWalker, Walk};
@@ -58,6 +63,25 @@ pub(crate) struct Played {
     pub outcome: Option<Outcome>,
 }
 
+impl Played {
+    /// An outcome that was found in the tree.
+    pub fn decided(outcome: Outcome) -> Played {
+        Played { value: crate::mcts::kit::sixteenths(outcome), outcome: Some(outcome) }
+    }
+
+    /// On the wire: the value, and the outcome above it.
+    pub fn to_byte(self) -> u8 {
+        self.value as u8 | ground::to_code(self.outcome) << 5
+    }
+
+    /// From the wire; `None` if it is nothing that could be.
+    pub fn from_byte(byte: u8) -> Option<Played> {
+        let value = u64::from(byte & 31);
+        let outcome = ground::from_code(byte >> 5).ok()?;
+        (value <= 16).then_some(Played { value, outcome })
+    }
+}
+
 /// What a rank has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
@@ -76,6 +100,10 @@ pub type Nanos = u64;
 pub(crate) trait Rank: Send {
     /// Sets the position that is searched next, and who is there to search it.
     fn set(&mut self, start: Option<&str>, words: &[String], alive: &[RankId]) -> Result<(), PlayError>;
+    /// Whether a rank is to begin simulations, in a form in which not only the front does.
+    fn begins(&self, _rank: RankId) -> bool {
+        true
+    }
     /// A search begins. At most `quota` simulations are begun by this rank. Records of others may have come before.
     fn begin(&mut self, quota: u64, now: Nanos);
     /// Takes a record of another rank.
@@ -210,5 +238,6 @@ pub(crate) fn rank(gang: &Gang, me: RankId, walk: Box<dyn Walk>) -> Box<dyn Rank
     match gang.form {
         Form::Tds => Box::new(tds::Tds::new(gang, me, walk)),
         Form::Canopy => Box::new(canopy::Canopy::new(gang, me, walk)),
+        Form::Leaf | Form::RootLeaf | Form::RootTree => Box::new(root::Root::new(gang, me, walk)),
     }
 }

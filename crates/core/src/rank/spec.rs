@@ -11,6 +11,22 @@ pub enum Form {
     Tds,
     /// A replicated top, and subtrees below it that each have one owner.
     Canopy,
+    /// Leaf parallelisation: few ranks have trees, the others play out for them.
+    Leaf,
+    /// Root/leaf: groups of ranks, in each of which one has a tree and the others play out for it.
+    RootLeaf,
+    /// Root/tree: every rank has a tree of its own.
+    RootTree,
+}
+
+/// Whose word decides on the move when several ranks have searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Vote {
+    /// The sums of the visits and values of all.
+    Sum,
+    /// Every rank with a tree names a move; the sums decide between moves named equally often (Soejima et al. 2010).
+    Majority,
 }
 
 impl Form {
@@ -18,6 +34,9 @@ impl Form {
     pub const ALL: &[(&str, &str)] = &[
         ("tds", "nodes at home ranks by hash, searches travel to them"),
         ("canopy", "ours: a replicated top, subtrees with one owner below it"),
+        ("leaf", "one rank or a few have trees, the others play out for them"),
+        ("root-leaf", "groups of ranks, each a tree and its players; the trees share their tops"),
+        ("root-tree", "every rank has a tree of its own; the trees share their tops"),
     ];
 
     /// By name.
@@ -25,6 +44,9 @@ impl Form {
         Some(match name {
             "tds" => Form::Tds,
             "canopy" => Form::Canopy,
+            "leaf" => Form::Leaf,
+            "root-leaf" => Form::RootLeaf,
+            "root-tree" => Form::RootTree,
             _ => return None,
         })
     }
@@ -34,14 +56,18 @@ impl Form {
         match self {
             Form::Tds => "tds",
             Form::Canopy => "canopy",
+            Form::Leaf => "leaf",
+            Form::RootLeaf => "root-leaf",
+            Form::RootTree => "root-tree",
         }
     }
 
-    /// Whether every rank begins simulations; else the front alone.
+    /// Whether every rank with a tree begins simulations; else the front alone.
     pub fn all_begin(self) -> bool {
         match self {
             Form::Tds => false,
             Form::Canopy => true,
+            Form::Leaf | Form::RootLeaf | Form::RootTree => true,
         }
     }
 }
@@ -58,7 +84,7 @@ pub struct Gang {
     pub ranks: u32,
     /// Threads of each rank. One does everything; of several one keeps the tree and the others play out.
     pub threads: u32,
-    /// Simulations in flight for each thread that plays out (TDS, df-UCT, UCT-Treesplit).
+    /// Simulations in flight for each thread that plays out (all forms).
     pub par: u32,
     /// Canopy: subtrees for each rank, at least: a subtree with more than one part in `pieces` times the ranks of all
     /// visits becomes part of the replicated top.
@@ -70,7 +96,21 @@ pub struct Gang {
     /// Canopy: neighbours below each rank in the tree of ranks that differences travel along.
     pub fan: u32,
     /// Canopy: simulations in flight are at most this share of all visits, but for the first of each rank.
+    pub flying: f64,
+    /// Ranks that have trees (leaf).
+    pub traversers: u32,
+    /// Ranks of a group, the first of which has a tree (root-leaf).
+    pub group: u32,
+    /// Playouts of a position that is played out (leaf, root-leaf, root-tree).
+    pub leaf_playouts: u32,
+    /// How often a second trees share what is new at their tops; 0: never (leaf, root-leaf, root-tree).
+    pub frequency: f64,
+    /// Nodes less than so many moves from the root are shared: with 1 the root alone.
+    pub depth: u32,
+    /// Nodes are shared that have at least this share of the visits of the root.
     pub share: f64,
+    /// Whose word decides on the move.
+    pub vote: Vote,
 }
 
 impl Default for Gang {
@@ -85,7 +125,14 @@ impl Default for Gang {
             grow_min: 32,
             lag: 0.005,
             fan: 4,
-            share: 0.25,
+            flying: 0.25,
+            traversers: 1,
+            group: 4,
+            leaf_playouts: 1,
+            frequency: 3.0,
+            depth: 3,
+            share: 0.05,
+            vote: Vote::Sum,
         }
     }
 }
@@ -112,15 +159,25 @@ impl Gang {
             ("pieces", self.pieces, 1, 10_000, "1 to 10000"),
             ("grow-min", self.grow_min, 2, 1 << 20, "2 to 1048576"),
             ("fan", self.fan, 1, 4096, "1 to 4096"),
+            ("traversers", self.traversers, 1, 4096, "1 to 4096"),
+            ("group", self.group, 1, 4096, "1 to 4096"),
+            ("leaf-playouts", self.leaf_playouts, 1, 64, "1 to 64"),
+            ("depth", self.depth, 1, 16, "1 to 16"),
         ];
         for (name, given, min, max, expected) in whole {
             if !(min..=max).contains(&given) {
                 return refuse(name, given.to_string(), expected);
             }
         }
-        for (name, given) in [("lag", self.lag), ("share", self.share)] {
-            if !(0.0..=1000.0).contains(&given) {
-                return refuse(name, given.to_string(), "0 to 1000");
+        let real = [
+            ("frequency", self.frequency, 1e6, "0 to 1000000 a second"),
+            ("share", self.share, 1.0, "0 to 1"),
+            ("lag", self.lag, 1000.0, "0 to 1000"),
+            ("flying", self.flying, 1000.0, "0 to 1000"),
+        ];
+        for (name, given, max, expected) in real {
+            if !(0.0..=max).contains(&given) {
+                return refuse(name, given.to_string(), expected);
             }
         }
         if self.size() > 4096 {

@@ -1,8 +1,9 @@
 //! What every algorithm must satisfy, on every schedule.
 
 use super::gang::{Engine, GangPlayer, Plan};
+use super::member::Answer;
 use super::virtual_time::{Costs, Net};
-use super::{Form, Gang};
+use super::{Form, Gang, RootMove, Tally, Vote};
 use crate::any::{AnyGame, Boxed};
 use crate::mcts::Uct;
 use crate::play::{AnyPlayer, Budget, Thought};
@@ -52,6 +53,13 @@ fn all_forms_count_every_simulation_on_random_schedules() {
                 nodes: 1 + rng.below(6) as u32,
                 threads: 1 + rng.below(4) as u32,
                 par: 1 + rng.below(4) as u32,
+                traversers: 1 + rng.below(3) as u32,
+                group: 1 + rng.below(4) as u32,
+                leaf_playouts: [1, 1, 3][rng.below(3)],
+                frequency: [0.0, 3.0, 20_000.0, 200_000.0][rng.below(4)],
+                depth: 1 + rng.below(3) as u32,
+                share: [0.0, 0.05][rng.below(2)],
+                vote: [Vote::Sum, Vote::Majority][rng.below(2)],
                 ..Gang::default()
             };
             let net = Net {
@@ -73,6 +81,8 @@ fn all_forms_count_every_simulation_on_random_schedules() {
             assert_eq!((report.home, report.lost, report.refused), (60, 0, 0), "{what}: {report:?}");
             assert_accounts(&first, &what);
             assert_accounts(&second, &what);
+            let visits: u64 = first.lines.iter().map(|line| line.visits).sum();
+            assert_eq!(visits, 60, "{what}: none counts twice, whoever was told of it");
             assert!(first.best.is_some() && second.best.is_some(), "{what}");
             assert_eq!(play(), (first, second), "{what}: the same seed, the same search");
         }
@@ -88,6 +98,9 @@ fn lost_frames_and_dead_ranks_end_no_search_without_a_move() {
                 form,
                 nodes: 2 + rng.below(4) as u32,
                 threads: 1 + rng.below(3) as u32,
+                traversers: 1 + rng.below(2) as u32,
+                group: 1 + rng.below(3) as u32,
+                frequency: [3.0, 20_000.0][rng.below(2)],
                 ..Gang::default()
             };
             let dies = 1 + rng.below(gang.nodes as usize - 1) as u32;
@@ -101,7 +114,11 @@ fn lost_frames_and_dead_ranks_end_no_search_without_a_move() {
                 slow: vec![(0, 1.0 + rng.unit() * 10.0)],
                 ..Net::default()
             };
-            let mut player = virtual_player(&gang, &uct(), net, seed);
+            // Long playouts: whoever is not told to halt goes on until everybody has lost patience.
+            let costs = Costs { playout: vec![100_000.0, 300_000.0], ..Costs::default() };
+            let game = Boxed::new(Nim { heap: 21 });
+            let plan = Plan { gang, uct: uct(), seed };
+            let mut player = GangPlayer::new(&game, &plan, Engine::Virtual(net, costs)).unwrap();
             for budget in [Budget::playouts(500), Budget { seconds: Some(0.002), ..Budget::default() }] {
                 let thought = think(&mut player, budget);
                 assert!(thought.best.is_some(), "{form:?}, seed {seed}");
@@ -114,7 +131,8 @@ fn lost_frames_and_dead_ranks_end_no_search_without_a_move() {
 
 #[test]
 fn all_forms_find_the_winning_move_on_threads_and_in_virtual_time() {
-    let game = Boxed::new(Nim { heap: 13 });
+    // Few enough that a tree without a table finds it, too.
+    let game = Boxed::new(Nim { heap: 9 });
     for form in forms() {
         for threads in [1, 3] {
             for engine in [Engine::Threads, Engine::Virtual(Net::default(), costs())] {
@@ -194,5 +212,76 @@ fn tds_on_one_rank_is_serial_uct() {
             assert_eq!(stats(&thought), stats(&expected), "after {words:?}");
             assert_eq!((thought.nodes, thought.depth), (expected.nodes, expected.depth));
         }
+    }
+}
+
+/// With one rank root/tree is UCT, also when the tree is kept from move to move.
+#[test]
+fn root_tree_on_one_rank_is_serial_uct() {
+    for (seed, solver) in [(1, false), (2, false), (3, true)] {
+        let uct = Uct { decisive: solver, solver, ..uct() };
+        let game = Boxed::new(Nim { heap: 40 });
+        for form in [Form::RootTree, Form::RootLeaf, Form::Leaf] {
+            let gang = Gang { form, nodes: 1, par: 1, ..Gang::default() };
+            let plan = Plan { gang, uct: uct.clone(), seed };
+            let mut serial = game.player(&uct, seed).unwrap();
+            let mut root = GangPlayer::new(&game, &plan, Engine::Virtual(Net::default(), costs())).unwrap();
+            for words in ["", "1", "1 2 3", "1 2 3 3", "2", "2 1"] {
+                let words: Vec<String> = words.split_whitespace().map(String::from).collect();
+                serial.set(None, &words).unwrap();
+                root.set(None, &words).unwrap();
+                let budget = Budget::playouts(1_000);
+                let expected = serial.think(&budget, &AtomicBool::new(false), &mut |_| {}).unwrap();
+                let thought = think(&mut root, budget);
+                let stats = |thought: &Thought| -> Vec<_> {
+                    let line =
+                        |l: &crate::play::Line| (l.moves[0].clone(), l.visits, l.value as f32, l.proved);
+                    thought.lines.iter().map(line).collect()
+                };
+                assert_eq!(stats(&thought), stats(&expected), "{form:?} after {words:?}");
+                assert_eq!((thought.nodes, thought.depth), (expected.nodes, expected.depth));
+            }
+        }
+    }
+}
+
+#[test]
+fn playouts_at_a_rank_that_dies_are_lost_and_the_others_go_on() {
+    for form in [Form::Leaf, Form::RootLeaf] {
+        let gang = Gang { form, nodes: 3, ..Gang::default() };
+        let net = Net { crash: vec![(2, 1_000_000)], ..Net::default() };
+        let mut player = virtual_player(&gang, &uct(), net, 1);
+        let thought = think(&mut player, Budget::playouts(2_000));
+        let report = thought.gang.unwrap();
+        assert!((1..=2).contains(&report.lost), "what it had at hand: {report:?}");
+        assert_eq!(report.home + report.lost, 2_000);
+        assert_eq!(report.note.as_deref(), Some("rank 2 is gone; the others went on"));
+        let thought = think(&mut player, Budget::playouts(500));
+        assert_eq!((thought.gang.clone().unwrap().lost, thought.gang.unwrap().note), (0, None));
+    }
+}
+
+#[test]
+fn a_majority_decides_where_it_is_asked_to() {
+    let mv = |id, visits| RootMove { id, visits, sum: visits as f64 / 2.0, proof: None };
+    let ballots = vec![
+        vec![mv(1, 10), mv(2, 9), mv(3, 0)],
+        vec![mv(1, 10), mv(2, 9), mv(3, 0)],
+        vec![mv(1, 0), mv(2, 90), mv(3, 1)],
+        Vec::new(),
+    ];
+    for (vote, won, best) in
+        [(Vote::Sum, None, "2"), (Vote::Majority, None, "1"), (Vote::Majority, Some(3), "3")]
+    {
+        let mut tally = Tally::default();
+        ballots.iter().for_each(|moves| tally.add(&Tally { moves: moves.clone(), ..Tally::default() }));
+        if let Some(won) = won {
+            let win = crate::domain::Outcome::Win(crate::domain::Side::First);
+            tally.moves.iter_mut().filter(|mv| mv.id == won).for_each(|mv| mv.proof = Some(win));
+        }
+        let gang = Gang { form: Form::RootTree, vote, ..Gang::default() };
+        let mut player = virtual_player(&gang, &uct(), Net::default(), 1);
+        let thought = player.thought(Answer { tally, ballots: ballots.clone(), ..Answer::default() });
+        assert_eq!(thought.best.as_deref(), Some(best), "{vote:?}");
     }
 }

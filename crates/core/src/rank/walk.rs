@@ -4,7 +4,6 @@
 use super::Played;
 use super::wire::Refused;
 use crate::domain::{Game, Outcome, Side};
-use crate::mcts::kit::sixteenths;
 use crate::mcts::tree::{Chunk, NodeId, Tree};
 use crate::mcts::{Kit, Uct, within_reach};
 use crate::play::{PlayError, start_of};
@@ -53,6 +52,8 @@ pub(crate) trait Walk: Send {
     fn reseed(&mut self, seed: u64);
     /// A legal move of the position as a word.
     fn word(&self, id: u16) -> Option<String>;
+    /// The number of the legal move that a word means.
+    fn id(&self, word: &str) -> Option<u16>;
 }
 
 /// A walker through a game of any kind, for whoever makes ranks.
@@ -197,7 +198,7 @@ impl<G: Game> Walk for GameWalker<G> {
         if self.uct.decisive
             && let Some(outcome) = self.kit.decisive(&self.game, &self.here)
         {
-            return Played { value: sixteenths(outcome), outcome: Some(outcome) };
+            return Played::decided(outcome);
         }
         Played { value: self.kit.play_out(&self.game, &self.uct, &mut self.here), outcome: None }
     }
@@ -208,5 +209,9 @@ impl<G: Game> Walk for GameWalker<G> {
 
     fn word(&self, id: u16) -> Option<String> {
         self.game.legal_move(&self.here, id).map(|mv| self.game.show_move(&self.here, mv))
+    }
+
+    fn id(&self, word: &str) -> Option<u16> {
+        self.game.parse_move(&self.here, word).map(|mv| self.game.move_id(mv))
     }
 }

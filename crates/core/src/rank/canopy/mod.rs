@@ -451,21 +451,18 @@ impl Canopy {
     /// A simulation that ended in a subtree of ours was played out where it began; there it is over already.
     fn take_value(&mut self, from: RankId, record: Reader, out: &mut Outbox) -> Result<(), Refused> {
         let mut record = record;
-        let (ticket, value, code) = (Ticket(record.u32()?), record.u8()?, record.u8()?);
+        let (ticket, byte) = (Ticket(record.u32()?), record.u8()?);
         record.end()?;
-        let outcome = from_code(code).map_err(|()| record.wrong("no such outcome"))?;
         let waits = self.flights.get_mut(ticket).is_some_and(|flight| flight.away == Some(from));
-        if !waits || u64::from(value) > FULL {
-            return Err(record.wrong("nobody waits for it"));
-        }
+        let played = Played::from_byte(byte).filter(|_| waits).ok_or(record.wrong("nobody waits for it"))?;
         let flight = self.flights.remove(ticket).expect("it was there");
-        self.conclude(flight, value.into(), outcome, false, out);
+        self.conclude(flight, played.value, played.outcome, false, out);
         Ok(())
     }
 
     /// The most that this rank may have in flight now.
     fn limit(&self) -> u64 {
-        let share = self.gang.share * self.total as f64 / self.alive.len() as f64;
+        let share = self.gang.flying * self.total as f64 / self.alive.len() as f64;
         self.cap.min(share.max(self.players().min(1.0 + share))) as u64
     }
 }
@@ -566,7 +563,7 @@ impl Rank for Canopy {
         self.ground.playouts += 1;
         let flight = self.flights.remove(ticket).expect("a ticket that is out");
         if let Some((owner, ticket)) = flight.guest_of {
-            out.record(owner, VALUE).u32(ticket).u8(played.value as u8).u8(to_code(played.outcome));
+            out.record(owner, VALUE).u32(ticket).u8(played.to_byte());
         }
         self.finish(flight, played.value, played.outcome, out);
     }
