@@ -7,18 +7,23 @@
 //! | file | algorithm |
 //! |---|---|
 //! | `tds` | nodes live at home ranks, searches travel to them (Romein et al. 1999, Yoshizoe et al. 2011) |
+//! | `df` | jobs stay at depth as long as the nodes above choose alike: df-UCT (Yoshizoe et al. 2011) |
+//! | `mp` | the same with a memory in the nodes: MP-MCTS (Yang et al. 2021) |
 //!
 //! `Member` is what all of them have in common: a search is prepared, begun, ended and counted. Drivers run members: on
 //! threads (`threads`), in virtual time (`virtual_time`), and elsewhere on a `Port` (`pump`). `Gang` is the player made
 //! of them.
 
+mod df;
 mod flights;
 mod gang;
 mod ground;
 mod member;
+mod mp;
 mod pump;
 mod sketch;
 mod spec;
+mod stack;
 mod tds;
 #[cfg(test)]
 mod tests;
@@ -198,5 +203,7 @@ impl Tally {
 pub(crate) fn rank(gang: &Gang, me: RankId, walk: Box<dyn Walk>) -> Box<dyn Rank> {
     match gang.form {
         Form::Tds => Box::new(tds::Tds::new(gang, me, walk)),
+        Form::DfUct => Box::new(df::Df::new(gang, me, walk, None)),
+        Form::MpMcts => Box::new(df::Df::new(gang, me, walk, Some(mp::Histories::default()))),
     }
 }

@@ -1,5 +1,6 @@
 //! A gang as numbers and choices.
 
+use super::stack::SIBLINGS_MAX;
 use crate::search::SpecError;
 use serde::{Deserialize, Serialize};
 
@@ -9,16 +10,26 @@ use serde::{Deserialize, Serialize};
 pub enum Form {
     /// Transposition-driven scheduling: nodes live at home ranks, searches travel to them.
     Tds,
+    /// Depth-first UCT: as TDS, but a job stays where it is until a node above would choose another move.
+    DfUct,
+    /// Massively parallel MCTS: as df-UCT, with the stacks kept in the nodes.
+    MpMcts,
 }
 
 impl Form {
     /// The names, each with a line about it.
-    pub const ALL: &[(&str, &str)] = &[("tds", "nodes at home ranks by hash, searches travel to them")];
+    pub const ALL: &[(&str, &str)] = &[
+        ("tds", "nodes at home ranks by hash, searches travel to them"),
+        ("df-uct", "as TDS, but a job stays at depth until a node above would choose another move"),
+        ("mp-mcts", "as df-UCT, with what is known of the nodes above kept in the nodes"),
+    ];
 
     /// By name.
     pub fn named(name: &str) -> Option<Form> {
         Some(match name {
             "tds" => Form::Tds,
+            "df-uct" => Form::DfUct,
+            "mp-mcts" => Form::MpMcts,
             _ => return None,
         })
     }
@@ -27,13 +38,15 @@ impl Form {
     pub fn name(self) -> &'static str {
         match self {
             Form::Tds => "tds",
+            Form::DfUct => "df-uct",
+            Form::MpMcts => "mp-mcts",
         }
     }
 
     /// Whether every rank begins simulations; else the front alone.
     pub fn all_begin(self) -> bool {
         match self {
-            Form::Tds => false,
+            Form::Tds | Form::DfUct | Form::MpMcts => false,
         }
     }
 }
@@ -50,13 +63,18 @@ pub struct Gang {
     pub ranks: u32,
     /// Threads of each rank. One does everything; of several one keeps the tree and the others play out.
     pub threads: u32,
-    /// Simulations in flight for each thread that plays out (TDS, df-UCT, UCT-Treesplit).
+    /// Simulations in flight for each thread that plays out (TDS, UCT-Treesplit); jobs under way (df-UCT, MP-MCTS).
     pub par: u32,
+    /// The best moves of a node that a job carries with it, the followed one among them (df-UCT, MP-MCTS).
+    pub siblings: u32,
+    /// The share of a node's visits that must be new to a job before it goes back up to that node because another move
+    /// is better there (df-UCT, MP-MCTS); 0: at once, as published.
+    pub stay: f64,
 }
 
 impl Default for Gang {
     fn default() -> Self {
-        Gang { form: Form::Tds, nodes: 2, ranks: 1, threads: 1, par: 2 }
+        Gang { form: Form::Tds, nodes: 2, ranks: 1, threads: 1, par: 2, siblings: 2, stay: 0.0 }
     }
 }
 
@@ -79,11 +97,15 @@ impl Gang {
             ("ranks", self.ranks, 1, 256, "1 to 256"),
             ("threads", self.threads, 1, 256, "1 to 256"),
             ("par", self.par, 1, 1000, "1 to 1000"),
+            ("siblings", self.siblings, 1, SIBLINGS_MAX as u32, "1 to 8"),
         ];
         for (name, given, min, max, expected) in whole {
             if !(min..=max).contains(&given) {
                 return refuse(name, given.to_string(), expected);
             }
+        }
+        if !(0.0..=1.0).contains(&self.stay) {
+            return refuse("stay", self.stay.to_string(), "0 to 1");
         }
         if self.size() > 4096 {
             return refuse("nodes times ranks", self.size().to_string(), "at most 4096");

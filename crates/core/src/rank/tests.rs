@@ -164,26 +164,29 @@ fn one_rank_answers_alike_on_every_driver_and_again_after_a_reset() {
     }
 }
 
-/// With one rank TDS is UCT with a table.
+/// With one rank those who have one tree are UCT with a table.
 #[test]
-fn tds_on_one_rank_is_serial_uct() {
-    for (seed, solver) in [(1, false), (2, false), (3, true)] {
+fn tree_forms_on_one_rank_are_serial_uct() {
+    let all = [Form::Tds, Form::DfUct, Form::MpMcts];
+    for (form, (seed, solver)) in
+        all.into_iter().flat_map(|form| [(1, false), (2, false), (3, true)].map(|how| (form, how)))
+    {
         let uct = Uct { transpositions: true, pool_means: false, decisive: solver, solver, ..uct() };
         let game = Boxed::new(Nim { heap: 40 });
-        let gang = Gang { form: Form::Tds, nodes: 1, par: 1, ..Gang::default() };
+        let gang = Gang { form, nodes: 1, par: 1, ..Gang::default() };
         let mut serial = game.player(&uct, seed).unwrap();
-        let mut tds =
+        let mut spread =
             GangPlayer::new(&game, &Plan { gang, uct: uct.clone(), seed }, Engine::Threads).unwrap();
         // The statistics of every move of every position that can be reached in three moves.
         for words in ["", "1", "2", "3", "1 1", "2 3", "3 1", "1 2 3", "3 3 3"] {
             let words: Vec<String> = words.split_whitespace().map(String::from).collect();
             serial.reset(seed);
             serial.set(None, &words).unwrap();
-            tds.reset(seed);
-            tds.set(None, &words).unwrap();
+            spread.reset(seed);
+            spread.set(None, &words).unwrap();
             let expected =
                 serial.think(&Budget::playouts(2_000), &AtomicBool::new(false), &mut |_| {}).unwrap();
-            let thought = think(&mut tds, Budget::playouts(2_000));
+            let thought = think(&mut spread, Budget::playouts(2_000));
             let stats = |thought: &Thought| -> Vec<_> {
                 thought
                     .lines
@@ -191,7 +194,7 @@ fn tds_on_one_rank_is_serial_uct() {
                     .map(|l| (l.moves[0].clone(), l.visits, l.value as f32, l.proved))
                     .collect()
             };
-            assert_eq!(stats(&thought), stats(&expected), "after {words:?}");
+            assert_eq!(stats(&thought), stats(&expected), "{form:?} after {words:?}");
             assert_eq!((thought.nodes, thought.depth), (expected.nodes, expected.depth));
         }
     }
