@@ -9,6 +9,7 @@
 //! | `tds` | nodes live at home ranks, searches travel to them (Romein et al. 1999, Yoshizoe et al. 2011) |
 //! | `df` | jobs stay at depth as long as the nodes above choose alike: df-UCT (Yoshizoe et al. 2011) |
 //! | `mp` | the same with a memory in the nodes: MP-MCTS (Yang et al. 2021) |
+//! | `treesplit` | TDS begun by all, with copies of hot nodes everywhere: UCT-Treesplit (Schaefers and Platzner 2015) |
 //!
 //! `Member` is what all of them have in common: a search is prepared, begun, ended and counted. Drivers run members: on
 //! threads (`threads`), in virtual time (`virtual_time`), and elsewhere on a `Port` (`pump`). `Gang` is the player made
@@ -28,6 +29,7 @@ mod tds;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod treesplit;
 mod virtual_time;
 mod walk;
 mod wire;
@@ -202,7 +204,11 @@ impl Tally {
 /// Makes the rank that a gang asks for. The walker is its own.
 pub(crate) fn rank(gang: &Gang, me: RankId, walk: Box<dyn Walk>) -> Box<dyn Rank> {
     match gang.form {
-        Form::Tds => Box::new(tds::Tds::new(gang, me, walk)),
+        Form::Tds => Box::new(tds::Tds::new(gang, me, walk, None)),
+        Form::Treesplit => {
+            let split = treesplit::Split::new(gang, me);
+            Box::new(tds::Tds::new(gang, me, walk, Some(split)))
+        }
         Form::DfUct => Box::new(df::Df::new(gang, me, walk, None)),
         Form::MpMcts => Box::new(df::Df::new(gang, me, walk, Some(mp::Histories::default()))),
     }

@@ -14,6 +14,8 @@ pub enum Form {
     DfUct,
     /// Massively parallel MCTS: as df-UCT, with the stacks kept in the nodes.
     MpMcts,
+    /// UCT-Treesplit: as TDS, from all ranks, with copies of the nodes that are visited most everywhere.
+    Treesplit,
 }
 
 impl Form {
@@ -22,6 +24,7 @@ impl Form {
         ("tds", "nodes at home ranks by hash, searches travel to them"),
         ("df-uct", "as TDS, but a job stays at depth until a node above would choose another move"),
         ("mp-mcts", "as df-UCT, with what is known of the nodes above kept in the nodes"),
+        ("treesplit", "as TDS, begun by all ranks, with copies of hot nodes everywhere"),
     ];
 
     /// By name.
@@ -30,6 +33,7 @@ impl Form {
             "tds" => Form::Tds,
             "df-uct" => Form::DfUct,
             "mp-mcts" => Form::MpMcts,
+            "treesplit" => Form::Treesplit,
             _ => return None,
         })
     }
@@ -40,6 +44,7 @@ impl Form {
             Form::Tds => "tds",
             Form::DfUct => "df-uct",
             Form::MpMcts => "mp-mcts",
+            Form::Treesplit => "treesplit",
         }
     }
 
@@ -47,6 +52,7 @@ impl Form {
     pub fn all_begin(self) -> bool {
         match self {
             Form::Tds | Form::DfUct | Form::MpMcts => false,
+            Form::Treesplit => true,
         }
     }
 }
@@ -70,11 +76,38 @@ pub struct Gang {
     /// The share of a node's visits that must be new to a job before it goes back up to that node because another move
     /// is better there (df-UCT, MP-MCTS); 0: at once, as published.
     pub stay: f64,
+    /// Visits above which a node is copied to all ranks (UCT-Treesplit).
+    pub dup: u32,
+    /// The standard error that is left, of what the others know of a move, when they are told again: alpha is
+    /// 1 / error^2 - 1 (UCT-Treesplit).
+    pub error: f64,
+    /// New visits of a move before which nobody is told, and with which everybody is (UCT-Treesplit).
+    pub sync_min: u32,
+    /// See `sync_min`.
+    pub sync_max: u32,
+    /// Ranks through which the others are told; 0: everybody tells everybody (UCT-Treesplit).
+    pub broadcasters: u32,
+    /// Microseconds for which those ranks collect before they pass on (UCT-Treesplit).
+    pub merge: u32,
 }
 
 impl Default for Gang {
     fn default() -> Self {
-        Gang { form: Form::Tds, nodes: 2, ranks: 1, threads: 1, par: 2, siblings: 2, stay: 0.0 }
+        Gang {
+            form: Form::Tds,
+            nodes: 2,
+            ranks: 1,
+            threads: 1,
+            par: 2,
+            siblings: 2,
+            stay: 0.0,
+            dup: 256,
+            error: 0.99,
+            sync_min: 8,
+            sync_max: 1024,
+            broadcasters: 0,
+            merge: 1000,
+        }
     }
 }
 
@@ -97,6 +130,11 @@ impl Gang {
             ("ranks", self.ranks, 1, 256, "1 to 256"),
             ("threads", self.threads, 1, 256, "1 to 256"),
             ("par", self.par, 1, 1000, "1 to 1000"),
+            ("dup", self.dup, 0, 1 << 20, "0 to 1048576"),
+            ("sync-min", self.sync_min, 1, 1 << 16, "1 to 65536"),
+            ("sync-max", self.sync_max, 1, 1 << 16, "1 to 65536"),
+            ("broadcasters", self.broadcasters, 0, 4096, "0 to 4096"),
+            ("merge", self.merge, 0, 1_000_000, "0 to 1000000"),
             ("siblings", self.siblings, 1, SIBLINGS_MAX as u32, "1 to 8"),
         ];
         for (name, given, min, max, expected) in whole {
@@ -106,6 +144,12 @@ impl Gang {
         }
         if !(0.0..=1.0).contains(&self.stay) {
             return refuse("stay", self.stay.to_string(), "0 to 1");
+        }
+        if !(0.5..1.0).contains(&self.error) {
+            return refuse("error", self.error.to_string(), "0.5 up to, not including, 1");
+        }
+        if self.sync_min > self.sync_max {
+            return refuse("sync-min", self.sync_min.to_string(), "at most sync-max");
         }
         if self.size() > 4096 {
             return refuse("nodes times ranks", self.size().to_string(), "at most 4096");

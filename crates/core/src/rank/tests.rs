@@ -52,6 +52,12 @@ fn all_forms_count_every_simulation_on_random_schedules() {
                 nodes: 1 + rng.below(6) as u32,
                 threads: 1 + rng.below(4) as u32,
                 par: 1 + rng.below(4) as u32,
+                siblings: 1 + rng.below(4) as u32,
+                stay: [0.0, 0.0, 0.1][rng.below(3)],
+                dup: [0, 4, 16][rng.below(3)],
+                sync_min: [1, 4][rng.below(2)],
+                broadcasters: rng.below(4) as u32,
+                merge: [0, 10, 1000][rng.below(3)],
                 ..Gang::default()
             };
             let net = Net {
@@ -164,10 +170,31 @@ fn one_rank_answers_alike_on_every_driver_and_again_after_a_reset() {
     }
 }
 
+/// Jobs of df-UCT go home seldom: there are fewer records for a playout than in TDS, and all values come home.
+#[test]
+fn jobs_that_stay_at_depth_send_fewer_records() {
+    let records = |form, stay| {
+        let gang = Gang { form, nodes: 8, par: 4, stay, ..Gang::default() };
+        let mut player = virtual_player(&gang, &uct(), Net::default(), 1);
+        let thought = think(&mut player, Budget::playouts(4_000));
+        assert_accounts(&thought, form.name());
+        assert_eq!(thought.playouts, 4_000, "{form:?}");
+        thought.gang.unwrap().records
+    };
+    let tds = records(Form::Tds, 0.0);
+    for form in [Form::DfUct, Form::MpMcts] {
+        let (published, patient) = (records(form, 0.0), records(form, 0.01));
+        assert!(
+            published < 0.9 * tds && patient < 0.8 * published,
+            "{form:?}: {published}, {patient}, {tds}"
+        );
+    }
+}
+
 /// With one rank those who have one tree are UCT with a table.
 #[test]
 fn tree_forms_on_one_rank_are_serial_uct() {
-    let all = [Form::Tds, Form::DfUct, Form::MpMcts];
+    let all = [Form::Tds, Form::DfUct, Form::MpMcts, Form::Treesplit];
     for (form, (seed, solver)) in
         all.into_iter().flat_map(|form| [(1, false), (2, false), (3, true)].map(|how| (form, how)))
     {
