@@ -108,16 +108,8 @@ impl Chooser {
         let side = tree.side(node);
         let (all_stats, links) = tree.moves(node);
         let edges = links.len();
-        let total = arrived.max(1);
-        let log = ln(total as f32);
-        let mut considered = edges;
-        if self.unprune_first > 0 {
-            considered = considered.min(self.unprune_first + (log * self.unprune_scale) as usize);
-        }
-        let explore = match self.rule {
-            Rule::Uct => self.explore(arrived),
-            Rule::Puct => self.c * (total as f32).sqrt(),
-        };
+        let considered = self.considered(arrived, edges);
+        let explore = self.exploration(arrived);
         let (turn, shift) = view(side);
         let (mut best, mut best_value) = (None, f32::NEG_INFINITY);
         for (i, (stats, link)) in all_stats.iter().zip(links).enumerate() {
@@ -140,26 +132,66 @@ impl Chooser {
             let plain = flying == 0 && !self.transpositions;
             let mean =
                 if plain { stats.sum() * share * turn + shift } else { self.mean(tree, link, side, stats) };
-            let mut value = match self.rule {
-                // First play urgency stands in for mean and exploration of a move never tried.
-                Rule::Uct if tried == 0.0 => self.fpu,
-                // Nothing has come back yet. To hope for the best would send everybody else there too, before moves
-                // that nobody has tried; and what they would learn is what the first is about to.
-                Rule::Uct if visits == 0 => (mean + explore * share.sqrt()).min(self.fpu * 0.999),
-                Rule::Uct => mean + explore * share.sqrt(),
-                Rule::Puct => {
-                    let mean = if tried == 0.0 { self.guess } else { mean };
-                    mean + explore * tree.known(node, i) / (tried + 1.0)
-                }
-            };
-            if self.bias > 0.0 {
-                value += self.bias * tree.known(node, i) / (tried + 1.0);
-            }
+            let value = self.value(explore, visits, tried, mean, || tree.known(node, i));
             if value > best_value {
                 (best, best_value) = (Some(i), value);
             }
         }
         best
+    }
+
+    /// The moves considered at a node that `arrived` simulations have come to.
+    #[inline(always)]
+    pub fn considered(&self, arrived: u32, edges: usize) -> usize {
+        if self.unprune_first == 0 {
+            return edges;
+        }
+        edges.min(self.unprune_first + (ln(arrived.max(1) as f32) * self.unprune_scale) as usize)
+    }
+
+    /// What the rule makes of the simulations that have come to a node.
+    #[inline(always)]
+    fn exploration(&self, arrived: u32) -> f32 {
+        match self.rule {
+            Rule::Uct => self.explore(arrived),
+            Rule::Puct => self.c * (arrived.max(1) as f32).sqrt(),
+        }
+    }
+
+    /// The value of a move by the rule: tried so often, what is in flight included, with this mean for the side to move.
+    #[inline(always)]
+    fn value(&self, explore: f32, visits: u32, tried: f32, mean: f32, known: impl Fn() -> f32) -> f32 {
+        let mut value = match self.rule {
+            // First play urgency stands in for mean and exploration of a move never tried.
+            Rule::Uct if tried == 0.0 => self.fpu,
+            // Nothing has come back yet. To hope for the best would send everybody else there too, before moves that
+            // nobody has tried; and what they would learn is what the first is about to.
+            Rule::Uct if visits == 0 => (mean + explore * (1.0 / tried).sqrt()).min(self.fpu * 0.999),
+            Rule::Uct => mean + explore * (1.0 / tried).sqrt(),
+            Rule::Puct => {
+                let mean = if tried == 0.0 { self.guess } else { mean };
+                mean + explore * known() / (tried + 1.0)
+            }
+        };
+        if self.bias > 0.0 {
+            value += self.bias * known() / (tried + 1.0);
+        }
+        value
+    }
+
+    /// The value of a move for `side` at a node that `arrived` simulations have come to, from its numbers alone: for
+    /// whoever has no node at hand. `sum` is in sixteenths for the first side.
+    pub fn worth(&self, arrived: u32, side: Side, visits: u32, flying: u32, sum: u32, known: f32) -> f32 {
+        let flying = if self.counting == Counting::Ignore { 0 } else { flying };
+        let (turn, shift) = view(side);
+        let mean = if visits == 0 {
+            0.0
+        } else {
+            let mean = sum as f32 / (FULL as f32 * visits as f32) * turn + shift;
+            let loss = self.counting == Counting::VirtualLoss;
+            if loss { mean * visits as f32 / (visits + flying) as f32 } else { mean }
+        };
+        self.value(self.exploration(arrived), visits, (visits + flying) as f32, mean, || known)
     }
 
     /// The mean of a move for the side to move where it is not simply that of its visits: with simulations in flight,

@@ -389,6 +389,18 @@ impl Tree {
         true
     }
 
+    /// Simulations that went along this edge have come back: fewer than 2^16, with the sum of their values. What was
+    /// in flight stays so.
+    pub fn record_many(&self, node: NodeId, edge: usize, visits: u32, sum: u32) {
+        let many = u64::from(visits) * VISIT + u64::from(sum);
+        let own = (self.header == 3).then(|| &self.words[node.0 as usize + 1]);
+        for word in std::iter::once(self.stats_at(node, edge)).chain(own) {
+            if Stats(self.add_to(word, many)).visits() + visits > VISITS_MAX {
+                halve(word);
+            }
+        }
+    }
+
     /// A simulation sets out along this edge.
     #[inline]
     pub fn set_out(&self, node: NodeId, edge: usize) {

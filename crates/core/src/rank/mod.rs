@@ -10,26 +10,33 @@
 //! | `canopy` | ours: a replicated top, and below it subtrees that each have one owner |
 //! | `root` | every rank has a tree of its own and shares the top of it (Gelly et al. 2008, Bourki et al. 2010) |
 //! | `leaf` | ranks that play out for those with trees (Cazenave and Jouandeau 2008) |
+//! | `df` | jobs stay at depth as long as the nodes above choose alike: df-UCT (Yoshizoe et al. 2011) |
+//! | `mp` | the same with a memory in the nodes: MP-MCTS (Yang et al. 2021) |
+//! | `treesplit` | TDS begun by all, with copies of hot nodes everywhere: UCT-Treesplit (Schaefers and Platzner 2015) |
 //!
 //! `Member` is what all of them have in common: a search is prepared, begun, ended and counted. Drivers run members: on
 //! threads (`threads`), in virtual time (`virtual_time`), and elsewhere on a `Port` (`pump`). `Gang` is the player made
 //! of them.
 
 mod canopy;
+mod df;
 mod flights;
 mod gang;
 mod ground;
 mod leaf;
 mod ledger;
 mod member;
+mod mp;
 mod pump;
 mod root;
 mod sketch;
 mod spec;
+mod stack;
 mod tds;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod treesplit;
 mod virtual_time;
 mod walk;
 mod wire;
@@ -236,8 +243,14 @@ impl Tally {
 /// Makes the rank that a gang asks for. The walker is its own.
 pub(crate) fn rank(gang: &Gang, me: RankId, walk: Box<dyn Walk>) -> Box<dyn Rank> {
     match gang.form {
-        Form::Tds => Box::new(tds::Tds::new(gang, me, walk)),
         Form::Canopy => Box::new(canopy::Canopy::new(gang, me, walk)),
         Form::Leaf | Form::RootLeaf | Form::RootTree => Box::new(root::Root::new(gang, me, walk)),
+        Form::Tds => Box::new(tds::Tds::new(gang, me, walk, None)),
+        Form::Treesplit => {
+            let split = treesplit::Split::new(gang, me);
+            Box::new(tds::Tds::new(gang, me, walk, Some(split)))
+        }
+        Form::DfUct => Box::new(df::Df::new(gang, me, walk, None)),
+        Form::MpMcts => Box::new(df::Df::new(gang, me, walk, Some(mp::Histories::default()))),
     }
 }

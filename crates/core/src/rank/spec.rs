@@ -1,5 +1,6 @@
 //! A gang as numbers and choices.
 
+use super::stack::SIBLINGS_MAX;
 use crate::search::SpecError;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,12 @@ pub enum Form {
     RootLeaf,
     /// Root/tree: every rank has a tree of its own.
     RootTree,
+    /// Depth-first UCT: as TDS, but a job stays where it is until a node above would choose another move.
+    DfUct,
+    /// Massively parallel MCTS: as df-UCT, with the stacks kept in the nodes.
+    MpMcts,
+    /// UCT-Treesplit: as TDS, from all ranks, with copies of the nodes that are visited most everywhere.
+    Treesplit,
 }
 
 /// Whose word decides on the move when several ranks have searched.
@@ -37,6 +44,9 @@ impl Form {
         ("leaf", "one rank or a few have trees, the others play out for them"),
         ("root-leaf", "groups of ranks, each a tree and its players; the trees share their tops"),
         ("root-tree", "every rank has a tree of its own; the trees share their tops"),
+        ("df-uct", "as TDS, but a job stays at depth until a node above would choose another move"),
+        ("mp-mcts", "as df-UCT, with what is known of the nodes above kept in the nodes"),
+        ("treesplit", "as TDS, begun by all ranks, with copies of hot nodes everywhere"),
     ];
 
     /// By name.
@@ -47,6 +57,9 @@ impl Form {
             "leaf" => Form::Leaf,
             "root-leaf" => Form::RootLeaf,
             "root-tree" => Form::RootTree,
+            "df-uct" => Form::DfUct,
+            "mp-mcts" => Form::MpMcts,
+            "treesplit" => Form::Treesplit,
             _ => return None,
         })
     }
@@ -59,13 +72,17 @@ impl Form {
             Form::Leaf => "leaf",
             Form::RootLeaf => "root-leaf",
             Form::RootTree => "root-tree",
+            Form::DfUct => "df-uct",
+            Form::MpMcts => "mp-mcts",
+            Form::Treesplit => "treesplit",
         }
     }
 
     /// Whether every rank with a tree begins simulations; else the front alone.
     pub fn all_begin(self) -> bool {
         match self {
-            Form::Tds => false,
+            Form::Tds | Form::DfUct | Form::MpMcts => false,
+            Form::Treesplit => true,
             Form::Canopy => true,
             Form::Leaf | Form::RootLeaf | Form::RootTree => true,
         }
@@ -111,6 +128,24 @@ pub struct Gang {
     pub share: f64,
     /// Whose word decides on the move.
     pub vote: Vote,
+    /// The best moves of a node that a job carries with it, the followed one among them (df-UCT, MP-MCTS).
+    pub siblings: u32,
+    /// The share of a node's visits that must be new to a job before it goes back up to that node because another move
+    /// is better there (df-UCT, MP-MCTS); 0: at once, as published.
+    pub stay: f64,
+    /// Visits above which a node is copied to all ranks (UCT-Treesplit).
+    pub dup: u32,
+    /// The standard error that is left, of what the others know of a move, when they are told again: alpha is
+    /// 1 / error^2 - 1 (UCT-Treesplit).
+    pub error: f64,
+    /// New visits of a move before which nobody is told, and with which everybody is (UCT-Treesplit).
+    pub sync_min: u32,
+    /// See `sync_min`.
+    pub sync_max: u32,
+    /// Ranks through which the others are told; 0: everybody tells everybody (UCT-Treesplit).
+    pub broadcasters: u32,
+    /// Microseconds for which those ranks collect before they pass on (UCT-Treesplit).
+    pub merge: u32,
 }
 
 impl Default for Gang {
@@ -133,6 +168,14 @@ impl Default for Gang {
             depth: 3,
             share: 0.05,
             vote: Vote::Sum,
+            siblings: 2,
+            stay: 0.0,
+            dup: 256,
+            error: 0.99,
+            sync_min: 8,
+            sync_max: 1024,
+            broadcasters: 0,
+            merge: 1000,
         }
     }
 }
@@ -163,6 +206,12 @@ impl Gang {
             ("group", self.group, 1, 4096, "1 to 4096"),
             ("leaf-playouts", self.leaf_playouts, 1, 64, "1 to 64"),
             ("depth", self.depth, 1, 16, "1 to 16"),
+            ("dup", self.dup, 0, 1 << 20, "0 to 1048576"),
+            ("sync-min", self.sync_min, 1, 1 << 16, "1 to 65536"),
+            ("sync-max", self.sync_max, 1, 1 << 16, "1 to 65536"),
+            ("broadcasters", self.broadcasters, 0, 4096, "0 to 4096"),
+            ("merge", self.merge, 0, 1_000_000, "0 to 1000000"),
+            ("siblings", self.siblings, 1, SIBLINGS_MAX as u32, "1 to 8"),
         ];
         for (name, given, min, max, expected) in whole {
             if !(min..=max).contains(&given) {
@@ -174,11 +223,18 @@ impl Gang {
             ("share", self.share, 1.0, "0 to 1"),
             ("lag", self.lag, 1000.0, "0 to 1000"),
             ("flying", self.flying, 1000.0, "0 to 1000"),
+            ("stay", self.stay, 1.0, "0 to 1"),
         ];
         for (name, given, max, expected) in real {
             if !(0.0..=max).contains(&given) {
                 return refuse(name, given.to_string(), expected);
             }
+        }
+        if !(0.5..1.0).contains(&self.error) {
+            return refuse("error", self.error.to_string(), "0.5 up to, not including, 1");
+        }
+        if self.sync_min > self.sync_max {
+            return refuse("sync-min", self.sync_min.to_string(), "at most sync-max");
         }
         if self.size() > 4096 {
             return refuse("nodes times ranks", self.size().to_string(), "at most 4096");

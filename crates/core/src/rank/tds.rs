@@ -9,9 +9,12 @@
 //! What differs from the descriptions: a rank remembers the simulations that passed through it, so that a record holds a
 //! ticket and the moves from the root instead of boards and paths of nodes; visits in flight count as unobserved; proofs
 //! of the solver travel with the reports. A position without a node is played out where its parent lives.
+//!
+//! With copies of nodes at every rank it is UCT-Treesplit (`treesplit`).
 
 use super::flights::Flights;
 use super::ground::{Ground, PATH_MAX, Trail, from_code, to_code};
+use super::treesplit::{NEWS, PASSED_ON, Split};
 use super::{Account, Gang, Nanos, Next, Outbox, Played, Rank, RankId, Reader, Refused, Tally, Ticket, Walk};
 use crate::domain::Outcome;
 use crate::mcts::kit::sixteenths;
@@ -22,18 +25,22 @@ use std::collections::VecDeque;
 
 const SEARCH: u8 = 16;
 const REPORT: u8 = 17;
+/// Simulations in flight at most: as many as a move can have.
+const FLIGHTS_MAX: u64 = 0x7fff;
 
 pub(crate) struct Tds {
     me: RankId,
     /// The ranks that are there, in order; positions are spread over them.
     alive: Vec<RankId>,
     ground: Ground,
-    /// The node of the root, at the front.
+    /// The node of the root, at the front; with copies everywhere.
     root: Option<NodeId>,
     flights: Flights<Flight>,
     /// Playouts that wait for a thread.
     ready: VecDeque<Ticket>,
-    /// Simulations in flight at most; the front's.
+    /// The nodes that are at every rank.
+    split: Option<Split>,
+    /// Simulations in flight at most, where they begin.
     cap: u64,
     account: Account,
     players: u64,
@@ -54,7 +61,7 @@ struct Flight {
 }
 
 impl Tds {
-    pub fn new(gang: &Gang, me: RankId, walk: Box<dyn Walk>) -> Tds {
+    pub fn new(gang: &Gang, me: RankId, walk: Box<dyn Walk>, split: Option<Split>) -> Tds {
         Tds {
             me,
             alive: Vec::new(),
@@ -62,6 +69,7 @@ impl Tds {
             root: None,
             flights: Flights::default(),
             ready: VecDeque::new(),
+            split,
             cap: 0,
             account: Account::default(),
             players: gang.players().into(),
@@ -72,6 +80,13 @@ impl Tds {
     /// Where the node of a position lives. (The root's is at the front, whatever its hash.)
     fn home(&self, key: u64) -> RankId {
         self.alive[(crate::rng::mix(key) % self.alive.len() as u64) as usize]
+    }
+
+    /// The same, if it is another rank and there is no copy of the node here.
+    fn away(&self, key: u64) -> Option<RankId> {
+        let home = self.home(key);
+        let copied = || self.split.is_some() && self.ground.tree.find(key).is_some();
+        (home != self.me && !copied()).then_some(home)
     }
 
     /// Goes down from `node`, where the walker stands, until the simulation leaves this rank or ends.
@@ -89,8 +104,8 @@ impl Tds {
             if stats.visits() < self.ground.uct.expand || flight.path.len() >= PATH_MAX {
                 return self.wait_for_playout(flight);
             }
-            let home = self.home(self.ground.walk.key());
-            if home != self.me {
+            let home = self.away(self.ground.walk.key());
+            if let Some(home) = home {
                 flight.away = Some(home);
                 let path = flight.path.clone();
                 let ticket = self.flights.add(flight);
@@ -133,6 +148,9 @@ impl Tds {
         // On another path to the same node a repetition may not be one, so draws prove nothing.
         let outcome = outcome.filter(|&o| solver && o != Outcome::Draw);
         let proved = outcome.and_then(|outcome| prove(&self.ground.tree, &flight.trail, outcome));
+        if let Some(split) = &mut self.split {
+            split.visited(&self.ground.tree, &flight.path, &flight.trail, value, flight.from.is_none(), out);
+        }
         match flight.from {
             None => self.account.home += 1,
             Some((from, ticket)) => {
@@ -154,8 +172,12 @@ impl Rank for Tds {
         self.ground.walk.set(start, words)?;
         // Positions keep their homes as long as the ranks are the same, and with them what was learnt. When half of the
         // room is gone everything goes: there is no root here from which one could tell what is still wanted.
-        if !self.ground.uct.reuse || self.alive != alive || self.ground.tree.fill() > 0.5 {
+        let clear = !self.ground.uct.reuse || self.alive != alive || self.ground.tree.fill() > 0.5;
+        if clear {
             self.ground.clear();
+        }
+        if let Some(split) = &mut self.split {
+            split.set(alive, clear);
         }
         self.alive = alive.to_vec();
         Ok(())
@@ -164,11 +186,16 @@ impl Rank for Tds {
     fn begin(&mut self, quota: u64, _now: Nanos) {
         self.account = Account::of(quota);
         self.ground.begin();
-        self.cap = self.par * self.players * self.alive.len() as u64;
+        let ranks = if self.split.is_some() { 1 } else { self.alive.len() as u64 };
+        self.cap = (self.par * self.players * ranks).min(FLIGHTS_MAX);
         self.root = None;
-        if self.me == RankId(0) && self.ground.walk.root_outcome().is_none() {
+        if (self.me == RankId(0) || self.split.is_some()) && self.ground.walk.root_outcome().is_none() {
             self.ground.walk.to_root();
             self.root = self.ground.node_here(&mut Outbox::new(0));
+            let home = self.home(self.ground.walk.key()) == self.me;
+            if let (Some(split), Some(root)) = (&mut self.split, self.root) {
+                split.begin(&self.ground.tree, root, home);
+            }
         }
     }
 
@@ -209,6 +236,10 @@ impl Rank for Tds {
                 let flight = self.flights.remove(ticket).expect("it was there");
                 self.finish(flight, value.into(), outcome, out);
             }
+            NEWS | PASSED_ON if self.split.is_some() => {
+                let split = self.split.as_mut().expect("it is there");
+                split.receive(&mut self.ground, from, record, out)?;
+            }
             _ => return Err(record.wrong("no such kind")),
         }
         Ok(())
@@ -245,6 +276,10 @@ impl Rank for Tds {
         self.finish(flight, played.value, played.outcome, out);
     }
 
+    fn tick(&mut self, now: Nanos, out: &mut Outbox) -> Nanos {
+        self.split.as_mut().map_or(Nanos::MAX, |split| split.tick(now, out))
+    }
+
     fn halt(&mut self, _out: &mut Outbox) {
         self.account.halted = true;
     }
@@ -271,12 +306,33 @@ impl Rank for Tds {
 
     fn tally(&self, tally: &mut Tally) {
         self.ground.tally(self.root, tally);
+        if let Some(split) = &self.split {
+            split.tally(tally);
+        }
     }
 
     fn reset(&mut self, seed: u64) {
         self.give_up();
         self.ground.clear();
+        if let Some(split) = &mut self.split {
+            split.set(&self.alive, true);
+        }
         self.ground.walk.reseed(seed);
         self.root = None;
+    }
+}
+
+#[cfg(test)]
+impl Tds {
+    /// What the node of the root says, whoever told it.
+    pub(super) fn view(&self) -> Tally {
+        let mut tally = Tally::default();
+        self.ground.tally(self.root, &mut tally);
+        tally
+    }
+
+    /// The nodes that are at every rank.
+    pub(super) fn copies(&self) -> usize {
+        self.split.as_ref().map_or(0, Split::copies)
     }
 }

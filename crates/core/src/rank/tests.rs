@@ -60,6 +60,12 @@ fn all_forms_count_every_simulation_on_random_schedules() {
                 depth: 1 + rng.below(3) as u32,
                 share: [0.0, 0.05][rng.below(2)],
                 vote: [Vote::Sum, Vote::Majority][rng.below(2)],
+                siblings: 1 + rng.below(4) as u32,
+                stay: [0.0, 0.0, 0.1][rng.below(3)],
+                dup: [0, 4, 16][rng.below(3)],
+                sync_min: [1, 4][rng.below(2)],
+                broadcasters: rng.below(4) as u32,
+                merge: [0, 10, 1000][rng.below(3)],
                 ..Gang::default()
             };
             let net = Net {
@@ -182,26 +188,50 @@ fn one_rank_answers_alike_on_every_driver_and_again_after_a_reset() {
     }
 }
 
-/// With one rank TDS is UCT with a table.
+/// Jobs of df-UCT go home seldom: there are fewer records for a playout than in TDS, and all values come home.
 #[test]
-fn tds_on_one_rank_is_serial_uct() {
-    for (seed, solver) in [(1, false), (2, false), (3, true)] {
+fn jobs_that_stay_at_depth_send_fewer_records() {
+    let records = |form, stay| {
+        let gang = Gang { form, nodes: 8, par: 4, stay, ..Gang::default() };
+        let mut player = virtual_player(&gang, &uct(), Net::default(), 1);
+        let thought = think(&mut player, Budget::playouts(4_000));
+        assert_accounts(&thought, form.name());
+        assert_eq!(thought.playouts, 4_000, "{form:?}");
+        thought.gang.unwrap().records
+    };
+    let tds = records(Form::Tds, 0.0);
+    for form in [Form::DfUct, Form::MpMcts] {
+        let (published, patient) = (records(form, 0.0), records(form, 0.01));
+        assert!(
+            published < 0.9 * tds && patient < 0.8 * published,
+            "{form:?}: {published}, {patient}, {tds}"
+        );
+    }
+}
+
+/// With one rank those who have one tree are UCT with a table.
+#[test]
+fn tree_forms_on_one_rank_are_serial_uct() {
+    let all = [Form::Tds, Form::DfUct, Form::MpMcts, Form::Treesplit];
+    for (form, (seed, solver)) in
+        all.into_iter().flat_map(|form| [(1, false), (2, false), (3, true)].map(|how| (form, how)))
+    {
         let uct = Uct { transpositions: true, pool_means: false, decisive: solver, solver, ..uct() };
         let game = Boxed::new(Nim { heap: 40 });
-        let gang = Gang { form: Form::Tds, nodes: 1, par: 1, ..Gang::default() };
+        let gang = Gang { form, nodes: 1, par: 1, ..Gang::default() };
         let mut serial = game.player(&uct, seed).unwrap();
-        let mut tds =
+        let mut spread =
             GangPlayer::new(&game, &Plan { gang, uct: uct.clone(), seed }, Engine::Threads).unwrap();
         // The statistics of every move of every position that can be reached in three moves.
         for words in ["", "1", "2", "3", "1 1", "2 3", "3 1", "1 2 3", "3 3 3"] {
             let words: Vec<String> = words.split_whitespace().map(String::from).collect();
             serial.reset(seed);
             serial.set(None, &words).unwrap();
-            tds.reset(seed);
-            tds.set(None, &words).unwrap();
+            spread.reset(seed);
+            spread.set(None, &words).unwrap();
             let expected =
                 serial.think(&Budget::playouts(2_000), &AtomicBool::new(false), &mut |_| {}).unwrap();
-            let thought = think(&mut tds, Budget::playouts(2_000));
+            let thought = think(&mut spread, Budget::playouts(2_000));
             let stats = |thought: &Thought| -> Vec<_> {
                 thought
                     .lines
@@ -209,7 +239,7 @@ fn tds_on_one_rank_is_serial_uct() {
                     .map(|l| (l.moves[0].clone(), l.visits, l.value as f32, l.proved))
                     .collect()
             };
-            assert_eq!(stats(&thought), stats(&expected), "after {words:?}");
+            assert_eq!(stats(&thought), stats(&expected), "{form:?} after {words:?}");
             assert_eq!((thought.nodes, thought.depth), (expected.nodes, expected.depth));
         }
     }
