@@ -234,7 +234,10 @@ impl Member {
                 self.refuse(from, &error);
             }
         }
-        self.front.last_news = now;
+        // Once all were told to halt, only what they answer counts: whoever did not hear it would go on for ever.
+        if !self.front.halted {
+            self.front.last_news = now;
+        }
         Ok(())
     }
 
@@ -298,6 +301,7 @@ impl Member {
             }
             READY | IDLE => {
                 record.end()?;
+                self.front.last_news = now;
                 let expected = if record.kind == READY { Stage::Preparing } else { Stage::Running };
                 if self.front.stage == expected {
                     self.front.waits[from.0 as usize] = false;
@@ -306,6 +310,7 @@ impl Member {
             }
             TALLY => {
                 let tally = read_tally(record)?;
+                self.front.last_news = now;
                 if self.front.stage == Stage::Counting && self.front.waits[from.0 as usize] {
                     self.front.waits[from.0 as usize] = false;
                     self.front.answer.playouts[from.0 as usize] = tally.playouts;
@@ -422,6 +427,7 @@ impl Member {
         match self.front.stage {
             Stage::Running if !self.front.halted => {
                 self.front.halted = true;
+                self.front.last_news = now;
                 self.front.answer.in_flight = self.rank.account().in_flight();
                 for to in self.others() {
                     out.record(to, HALT);
