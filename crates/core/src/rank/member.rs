@@ -224,6 +224,11 @@ impl Member {
             if epoch > self.epoch && (record.kind != POSITION || from != RankId(0)) {
                 return Err(record.wrong("of a search that has not begun"));
             }
+            // Whoever was not told to halt goes on telling others what it sees: that is no answer to wait for.
+            let running = self.front.stage == Stage::Running && !self.front.halted;
+            if record.kind < OURS || running {
+                self.front.last_news = now;
+            }
             let taken = if record.kind < OURS {
                 self.control(from, record, epoch, now, out)
             } else {
@@ -234,7 +239,6 @@ impl Member {
                 self.refuse(from, &error);
             }
         }
-        self.front.last_news = now;
         Ok(())
     }
 
