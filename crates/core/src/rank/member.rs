@@ -224,6 +224,11 @@ impl Member {
             if epoch > self.epoch && (record.kind != POSITION || from != RankId(0)) {
                 return Err(record.wrong("of a search that has not begun"));
             }
+            // Whoever was not told to halt goes on telling others what it sees: that is no answer to wait for.
+            let running = self.front.stage == Stage::Running && !self.front.halted;
+            if record.kind < OURS || running {
+                self.front.last_news = now;
+            }
             let taken = if record.kind < OURS {
                 self.control(from, record, epoch, now, out)
             } else {
@@ -233,10 +238,6 @@ impl Member {
             if let Err(error) = taken {
                 self.refuse(from, &error);
             }
-        }
-        // Once all were told to halt, only what they answer counts: whoever did not hear it would go on for ever.
-        if !self.front.halted {
-            self.front.last_news = now;
         }
         Ok(())
     }
@@ -301,7 +302,6 @@ impl Member {
             }
             READY | IDLE => {
                 record.end()?;
-                self.front.last_news = now;
                 let expected = if record.kind == READY { Stage::Preparing } else { Stage::Running };
                 if self.front.stage == expected {
                     self.front.waits[from.0 as usize] = false;
@@ -310,7 +310,6 @@ impl Member {
             }
             TALLY => {
                 let tally = read_tally(record)?;
-                self.front.last_news = now;
                 if self.front.stage == Stage::Counting && self.front.waits[from.0 as usize] {
                     self.front.waits[from.0 as usize] = false;
                     self.front.answer.playouts[from.0 as usize] = tally.playouts;

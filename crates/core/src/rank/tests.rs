@@ -106,7 +106,7 @@ fn lost_frames_and_dead_ranks_end_no_search_without_a_move() {
                 threads: 1 + rng.below(3) as u32,
                 traversers: 1 + rng.below(2) as u32,
                 group: 1 + rng.below(3) as u32,
-                frequency: [3.0, 20_000.0][rng.below(2)],
+                frequency: [3.0, 1_000.0][rng.below(2)],
                 ..Gang::default()
             };
             let dies = 1 + rng.below(gang.nodes as usize - 1) as u32;
@@ -121,7 +121,7 @@ fn lost_frames_and_dead_ranks_end_no_search_without_a_move() {
                 ..Net::default()
             };
             // Long playouts: whoever is not told to halt goes on until everybody has lost patience.
-            let costs = Costs { playout: vec![100_000.0, 300_000.0], ..Costs::default() };
+            let costs = Costs { playout: vec![500_000.0, 1_500_000.0], ..Costs::default() };
             let game = Boxed::new(Nim { heap: 21 });
             let plan = Plan { gang, uct: uct(), seed };
             let mut player = GangPlayer::new(&game, &plan, Engine::Virtual(net, costs)).unwrap();
