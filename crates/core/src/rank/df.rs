@@ -10,8 +10,8 @@
 //!   came in by what they know, which may be more than the job does. So the stack matters between ranks only, on one
 //!   rank df-UCT is UCT, and a job goes back rank by rank until it is where the choice changes: every rank on the way
 //!   must be told anyhow, and judges by its own nodes whether to send the job down again.
-//! - A node asks for the job only when a share `stay` of its visits is new to it. At the root of a large search two good
-//!   moves are always about equal, so that every other value turns the order, and the root would be as busy as in TDS.
+//! - With `stay` a node asks for the job only when that share of its visits is new to it. It halves the records of a
+//!   large search, and makes its tree shallower.
 //! - A job is granted so many playouts; the front hands them out in shrinking lots, so that a number of playouts is met
 //!   exactly. What a job does not use is granted again when it is home.
 //! - Jobs in flight count as unobserved at every node above them, also where it is asked whether a position has been
