@@ -119,6 +119,7 @@ fn json(args: &Analyse, instance: &Instance, board: &dyn AnyBoard, thought: &Tho
         "cpu_seconds": rounded(thought.cpu_seconds),
         "memory_fill": rounded(thought.fill),
         "recycled": thought.recycled,
+        "gang": thought.gang,
     })
 }
 
