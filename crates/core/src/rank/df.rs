@@ -10,11 +10,13 @@
 //!   came in by what they know, which may be more than the job does. So the stack matters between ranks only, on one
 //!   rank df-UCT is UCT, and a job goes back rank by rank until it is where the choice changes: every rank on the way
 //!   must be told anyhow, and judges by its own nodes whether to send the job down again.
-//! - A node asks for the job only when a share `stay` of its visits is new to it. At the root of a large search two good
-//!   moves are always about equal, so that every other value turns the order, and the root would be as busy as in TDS.
+//! - With `stay` a node asks for the job only when that share of its visits is new to it. It halves the records of a
+//!   large search, and makes its tree shallower.
 //! - A job is granted so many playouts; the front hands them out in shrinking lots, so that a number of playouts is met
 //!   exactly. What a job does not use is granted again when it is home.
-//! - Jobs in flight count as unobserved at every node above them, and proofs travel with those who go up.
+//! - Jobs in flight count as unobserved at every node above them, also where it is asked whether a position has been
+//!   tried often enough to get a node: thousands of jobs that begin at once go on down instead of waiting for the first
+//!   playouts. Proofs travel with those who go up.
 //!
 //! With histories in the nodes it is MP-MCTS (`mp`).
 
@@ -119,7 +121,9 @@ impl Df {
             if let Some(outcome) = stats.proof().or(outcome) {
                 return self.decided(job, outcome, out);
             }
-            if stats.visits() < self.ground.uct.expand || job.path.len() >= PATH_MAX {
+            // Our own mark is among those in flight.
+            let tried = stats.visits() + link.in_flight().saturating_sub(1);
+            if tried < self.ground.uct.expand || job.path.len() >= PATH_MAX {
                 return self.wait_for_playout(job);
             }
             let home = self.home(self.ground.walk.key());
@@ -348,20 +352,18 @@ impl Rank for Df {
             self.go_on(job, out);
             return Next::Again;
         }
-        if let Some(ticket) = self.ready.pop_front() {
-            return Next::Play(ticket);
-        }
-        let Some(root) = self.root else { return Next::Nothing };
+        // Everybody waits for the jobs of the front, so that they come before its own playouts.
         let idle = self.account.halted || self.account.in_flight() >= self.cap || self.proved().is_some();
-        let grant = if idle { 0 } else { self.grant() };
-        if grant == 0 {
-            return Next::Nothing;
+        if let (Some(root), false) = (self.root, idle)
+            && let grant @ 1.. = self.grant()
+        {
+            self.granted += u64::from(grant);
+            self.account.begun += 1;
+            self.ground.walk.to_root();
+            self.descend(Job { grant, first: Some(root), ..Job::default() }, out);
+            return Next::Again;
         }
-        self.granted += u64::from(grant);
-        self.account.begun += 1;
-        self.ground.walk.to_root();
-        self.descend(Job { grant, first: Some(root), ..Job::default() }, out);
-        self.ready.pop_front().map_or(Next::Again, Next::Play)
+        self.ready.pop_front().map_or(Next::Nothing, Next::Play)
     }
 
     fn play(&mut self, ticket: Ticket) -> Played {

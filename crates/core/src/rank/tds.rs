@@ -101,7 +101,10 @@ impl Tds {
             if let Some(outcome) = stats.proof().or(outcome) {
                 return self.finish(flight, sixteenths(outcome), Some(outcome), out);
             }
-            if stats.visits() < self.ground.uct.expand || flight.path.len() >= PATH_MAX {
+            // Those who come while the first playouts are under way go on down instead of waiting behind them. Our own
+            // mark is among those in flight.
+            let tried = stats.visits() + link.in_flight().saturating_sub(1);
+            if tried < self.ground.uct.expand || flight.path.len() >= PATH_MAX {
                 return self.wait_for_playout(flight);
             }
             let home = self.away(self.ground.walk.key());

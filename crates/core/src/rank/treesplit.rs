@@ -47,7 +47,7 @@ pub(crate) struct Split {
     own: Vec<(u64, u64)>,
     /// What a broadcast rank holds back, by the path of the node: an ordered map, so that the same seed gives the same
     /// search.
-    held: BTreeMap<Vec<u16>, Vec<(Option<RankId>, Vec<Move>)>>,
+    held: BTreeMap<Vec<u16>, Vec<Heard>>,
     holds: usize,
     due: Nanos,
 }
@@ -59,6 +59,9 @@ struct Untold {
     /// Its proof has been told.
     proof: bool,
 }
+
+/// News of a node, and which rank of the group said so; `None`: another broadcast rank.
+type Heard = (Option<RankId>, Vec<Move>);
 
 /// News of a move.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,7 +118,7 @@ impl Split {
         self.shared.entry(node.0).or_insert_with(|| (0..tree.edges(node)).map(untold).collect())
     }
 
-    /// A value came up a trail, which begins after `entry` moves of `path`; `began`: at the root, with us.
+    /// A value came up a trail, which ends where `path` does; `began`: its simulation began here.
     pub fn visited(
         &mut self,
         tree: &Tree,

@@ -159,7 +159,10 @@ impl Canopy {
             if let Some(outcome) = stats.proof().or(outcome) {
                 return self.finish(flight, sixteenths(outcome), Some(outcome), out);
             }
-            if stats.visits() < self.ground.uct.expand || flight.edges.len() >= PATH_MAX {
+            // Those who come while the first playouts are under way go on down instead of waiting behind them. Our own
+            // mark is among those in flight.
+            let tried = stats.visits() + link.in_flight().saturating_sub(1);
+            if tried < self.ground.uct.expand || flight.edges.len() >= PATH_MAX {
                 return self.wait_for_playout(flight, out);
             }
             let child = link.child();
