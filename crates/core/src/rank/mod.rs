@@ -12,6 +12,7 @@
 //! threads (`threads`), in virtual time (`virtual_time`), and elsewhere on a `Port` (`pump`). `Gang` is the player made
 //! of them.
 
+mod calibrate;
 mod flights;
 mod gang;
 mod ground;
@@ -27,6 +28,7 @@ mod virtual_time;
 mod walk;
 mod wire;
 
+pub use calibrate::Calibration;
 pub use gang::{Engine, GangPlayer, GangReport, Plan, serve};
 
 pub use pump::{Port, SendError};
