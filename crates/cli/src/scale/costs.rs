@@ -36,12 +36,12 @@ pub fn read(path: &Path) -> Result<Profile> {
 /// The profile that a text holds, or the line and what is wrong with it.
 fn parse(text: &str) -> Result<Profile, (usize, String)> {
     let profile: Profile = toml::from_str(text).map_err(|error| {
-        let line = error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+        let line =
+            error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
         (line, error.message().to_string())
     })?;
     let costs = &profile.costs;
-    let single =
-        [costs.step, costs.replay, costs.add, costs.probe, costs.task, costs.record, costs.frame];
+    let single = [costs.step, costs.replay, costs.add, costs.probe, costs.task, costs.record, costs.frame];
     let sane = |nanos: &f64| nanos.is_finite() && (0.0..=1e12).contains(nanos);
     if !single.iter().chain(&costs.playout).all(sane) {
         return Err((1, "a cost that is none: expected nanoseconds from 0 to 1e12".into()));

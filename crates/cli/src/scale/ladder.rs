@@ -1,14 +1,16 @@
 //! Strength as a number of playouts: Elo over the binary logarithm of the serial searcher's playouts, and the way back.
 //!
 //! Each rung is a match of the serial searcher against itself with twice the playouts. What a doubling is worth is taken
-//! to fall (or rise) evenly from rung to rung: a line through the rungs, each weighed by its error, whose integral is the
-//! curve. Intervals come from drawing the results of all matches anew, a thousand times.
+//! to fall (or rise) evenly from rung to rung: a line through the rungs, each weighed by its error, level unless the games
+//! say otherwise; its integral is the curve. Intervals come from drawing the results of all matches anew, a thousand times.
 
 use sortie_core::Rng;
 use sortie_core::contest::{Interval, Pairs, elo_of, quantile};
 
 /// No doubling is taken to be worth less: the curve must rise to be turned round.
 const ELO_MIN: f64 = 5.0;
+/// How much the worth of a doubling is believed to change from one to the next before anything is seen: a deviation.
+const SLOPE_DEVIATION: f64 = 20.0;
 /// Draws for an interval.
 const DRAWS: usize = 1000;
 /// Steps of the integral for each doubling.
@@ -88,7 +90,9 @@ impl Ladder {
 
     /// The curve, with each match off by so many deviations.
     fn fit(&self, off: &mut dyn FnMut() -> f64) -> Curve {
-        let (mut w, mut wx, mut wxx, mut wy, mut wxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        let (mut w, mut wx, mut wy, mut wxy) = (0.0, 0.0, 0.0, 0.0);
+        // Few games say next to nothing about a slope: it stays near none until they do.
+        let mut wxx = 1.0 / (SLOPE_DEVIATION * SLOPE_DEVIATION);
         for rung in &self.rungs {
             let x = f64::from(rung.low) + 0.5;
             let y = elo(&rung.pairs, off());
@@ -98,9 +102,8 @@ impl Ladder {
             (wy, wxy) = (wy + weight * y, wxy + weight * x * y);
         }
         let determinant = w * wxx - wx * wx;
-        // Two rungs are too few for a slope.
-        if self.rungs.len() < 3 || determinant <= 1e-12 * w * wxx {
-            return Curve { at_zero: if w > 0.0 { wy / w } else { 0.0 }, slope: 0.0 };
+        if determinant <= 0.0 {
+            return Curve { at_zero: 0.0, slope: 0.0 };
         }
         let slope = (w * wxy - wx * wy) / determinant;
         Curve { at_zero: (wy - slope * wx) / w, slope }
@@ -157,10 +160,8 @@ mod tests {
     #[test]
     fn worth_that_falls_makes_a_bent_curve() {
         let score = |elo: f64| sortie_core::contest::score_of(elo);
-        let rungs = (0..6).map(|low| Rung {
-            low,
-            pairs: scored(score(150.0 - 20.0 * (f64::from(low) + 0.5)), 100_000),
-        });
+        let rungs = (0..6)
+            .map(|low| Rung { low, pairs: scored(score(150.0 - 20.0 * (f64::from(low) + 0.5)), 100_000) });
         let ladder = Ladder::new(rungs.collect());
         let curve = ladder.curve();
         assert!((curve.at_zero - 150.0).abs() < 1.0 && (curve.slope + 20.0).abs() < 0.5, "{curve:?}");
@@ -172,7 +173,10 @@ mod tests {
 
     #[test]
     fn what_was_all_won_or_never_played_stays_finite() {
-        let ladder = Ladder::new(vec![Rung { low: 0, pairs: scored(1.0, 10) }, Rung { low: 1, pairs: Pairs::default() }]);
+        let ladder = Ladder::new(vec![
+            Rung { low: 0, pairs: scored(1.0, 10) },
+            Rung { low: 1, pairs: Pairs::default() },
+        ]);
         let speedup = ladder.speedup(0, &scored(1.0, 10));
         assert!(speedup.value.is_finite() && speedup.low <= speedup.value && speedup.value <= speedup.high);
         assert!(Ladder::new(Vec::new()).is_empty());

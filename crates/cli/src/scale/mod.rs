@@ -32,10 +32,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 /// What all studies of a folder have in common.
-const SCALE: &str = "scale.toml";
+pub const SCALE: &str = "scale.toml";
 /// How fast everybody is, a configuration a line.
 const RATES: &str = "rates.jsonl";
 const FORMAT: u32 = 1;
+/// Threads for each processor, at most, where the clock is real: more measure the system, not the search.
+const REAL_THREADS_MAX: u32 = 16;
 
 /// What all studies of a folder have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -112,6 +114,13 @@ pub fn run(args: &Scale) -> Result<Verdict> {
     if !args.modelled && !args.real {
         bail!("a study needs --virtual (the clock is modelled) or --real (threads of this machine)");
     }
+    let most = args.nodes.iter().max().unwrap_or(&1) * args.threads;
+    if args.real && most > REAL_THREADS_MAX * contest::processors() {
+        bail!(
+            "--real with {most} threads on {} processors: give fewer --nodes and --threads, or --virtual",
+            contest::processors()
+        );
+    }
     if let Some(width) = args.width.filter(|width| !(*width > 0.0 && *width <= 1.0)) {
         bail!("--width {width}: expected a share above 0 and at most 1, as in 0.1");
     }
@@ -187,7 +196,12 @@ impl<'a> Study<'a> {
         let home = Home::open(path, SCALE, &ground)?;
         let game = self.instance.game()?;
         if !args.report.quiet {
-            output::say(&format!("{} configurations of {} in {}", self.configs.len(), ground.instance, path.display()));
+            output::say(&format!(
+                "{} configurations of {} in {}",
+                self.configs.len(),
+                ground.instance,
+                path.display()
+            ));
             if args.modelled {
                 output::say(&format!("costs: {}", calibrate::whose(args, game)?));
             }
@@ -235,7 +249,8 @@ impl<'a> Study<'a> {
         let wanted = || self.configs.iter().map(|config| &config.who).chain([&self.one_node]);
         let mut missing: Vec<&Contender> = Vec::new();
         for who in wanted() {
-            if !known.iter().any(|rate| rate.name == who.name) && !missing.iter().any(|m| m.name == who.name) {
+            if !known.iter().any(|rate| rate.name == who.name) && !missing.iter().any(|m| m.name == who.name)
+            {
                 missing.push(who);
             }
         }
@@ -380,7 +395,11 @@ impl<'a> Study<'a> {
         let tell = |rounds: &Rounds| {
             let (played, all, seconds) = (rounds.played(), rounds.games_max(), begun.elapsed().as_secs_f64());
             let left = seconds / (played - before).max(1) as f64 * (all - played) as f64;
-            format!("{}  {played} of {all} games  at most {} left", duration::show(seconds), duration::show(left))
+            format!(
+                "{}  {played} of {all} games  at most {} left",
+                duration::show(seconds),
+                duration::show(left)
+            )
         };
         if !args.report.quiet {
             output::say(&format!("{} games at most, {before} were played before", rounds.games_max()));

@@ -181,7 +181,10 @@ mod tests {
             gang(&args, &forms[0], "nodes=2,threads=4"),
             "tds[nodes=2,threads=4,engine=virtual,latency=1us,par=1,latency=5us]:default:memory=16"
         );
-        assert_eq!(gang(&args, "tds", "nodes=2"), "tds[nodes=2,engine=virtual,latency=1us]:default:memory=16");
+        assert_eq!(
+            gang(&args, "tds", "nodes=2"),
+            "tds[nodes=2,engine=virtual,latency=1us]:default:memory=16"
+        );
         assert_eq!(
             gang(&args, "tds:plain:c=2", "nodes=2"),
             "tds[nodes=2,engine=virtual,latency=1us]:plain:c=2"

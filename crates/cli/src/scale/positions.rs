@@ -34,7 +34,9 @@ pub fn draw(game: &dyn AnyGame, count: u32, plies: u32, seed: u64) -> Result<Vec
         if board.outcome().is_some() {
             // Where it is decided there is nothing left to search.
             let back = BEFORE_THE_END.min(played.max(1));
-            (0..back).for_each(|_| drop(board.undo()));
+            for _ in 0..back {
+                board.undo();
+            }
         }
         positions.push(board.words().to_vec());
     }

@@ -159,7 +159,11 @@ impl Report<'_> {
             args.player, args.threads, args.positions, args.seed
         );
         if !self.matches.is_empty() {
-            let _ = writeln!(text, "Games are against `{}` unless the table says otherwise.", self.reference.name);
+            let _ = writeln!(
+                text,
+                "Games are against `{}` unless the table says otherwise.",
+                self.reference.name
+            );
         }
         if self.study.mode == Mode::Speedup {
             self.rungs(&mut text);
@@ -331,8 +335,10 @@ impl Report<'_> {
             .iter()
             .zip(self.standings)
             .filter_map(|(pairing, s)| match pairing.of {
-                Of::Rung(low) => Some(json!({ "low": low, "stronger": pairing.a.name, "weaker": pairing.b.name,
-                    "games": s.games, "pentanomial": s.pairs.0, "score": s.estimate.score })),
+                Of::Rung(low) => {
+                    Some(json!({ "low": low, "stronger": pairing.a.name, "weaker": pairing.b.name,
+                    "games": s.games, "pentanomial": s.pairs.0, "score": s.estimate.score }))
+                }
                 Of::Config(..) => None,
             })
             .collect();
@@ -352,15 +358,18 @@ impl Report<'_> {
             Some((log(f(&figures)), 0.0))
         };
         let mut charts = vec![
-            ("pps", self.chart("playouts per second", Axis::Log2, &|i| rate(&|f| f.pps, i))),
-            ("nps", self.chart("different nodes per second", Axis::Log2, &|i| rate(&|f| f.distinct, i))),
+            ("pps", self.chart(["playouts per second", "PPS"], Axis::Log2, &|i| rate(&|f| f.pps, i))),
+            (
+                "nps",
+                self.chart(["different nodes per second", "NPS"], Axis::Log2, &|i| rate(&|f| f.distinct, i)),
+            ),
         ];
         if !self.matches.is_empty() {
             let wins = |i: usize| {
                 let score = self.standing(i)?.1.estimate.score;
                 Some((100.0 * score.value, 100.0 * score.half()))
             };
-            charts.push(("wins", self.chart("win rate in % against the reference", Axis::Plain, &wins)));
+            charts.push(("wins", self.chart(["win rate against the reference", "%"], Axis::Plain, &wins)));
         }
         let ladder = self.ladder();
         if self.study.mode == Mode::Speedup && !ladder.is_empty() {
@@ -369,17 +378,18 @@ impl Report<'_> {
                 let x = ladder.speedup(rung, &standing.pairs);
                 Some((log(x.value), (log(x.high) - log(x.low)) / 2.0))
             };
-            charts.push(("x", self.chart("times the playouts of one node", Axis::Log2, &times)));
+            charts.push(("x", self.chart(["as strong as x times one node", "x"], Axis::Log2, &times)));
         }
         charts
     }
 
-    fn chart(&self, what: &str, y: Axis, value: &dyn Fn(usize) -> Option<(f64, f64)>) -> Chart {
+    fn chart(&self, [what, unit]: [&str; 2], y: Axis, value: &dyn Fn(usize) -> Option<(f64, f64)>) -> Chart {
         let by_par = self.study.mode == Mode::Par;
         let mut series: Vec<Series> = Vec::new();
         for (i, config) in self.study.configs.iter().enumerate() {
             let Some((mean, half)) = value(i) else { continue };
-            let name = if by_par { format!("{}, {}", config.form, config.nodes) } else { config.form.clone() };
+            let name =
+                if by_par { format!("{}, {}", config.form, config.nodes) } else { config.form.clone() };
             let x = f64::from(if by_par { config.par.unwrap_or(1) } else { config.nodes }).log2();
             let point = Point { x, mean, half };
             match series.iter_mut().find(|series| series.name == name) {
@@ -394,9 +404,11 @@ impl Report<'_> {
         Chart {
             title: format!("{}: {what} ({})", self.study.instance.name, self.word()),
             x_label: x_label.into(),
-            y_label: what.into(),
+            y_label: unit.into(),
             x: Axis::Log2,
             y,
+            y_bounds: (y == Axis::Plain).then_some((0.0, 100.0)),
+            dots: series.iter().flat_map(|s| &s.points).map(|p| (p.x, p.mean, 3.0)).collect(),
             series,
             ..Chart::default()
         }

@@ -84,17 +84,17 @@ impl Rounds {
     pub fn know(&mut self, game: &Game) -> Result<()> {
         let swapped = game.game % 2 == 1;
         let (a, b) = if swapped { (&game.second, &game.first) } else { (&game.first, &game.second) };
-        let Some(at) = self.cells.iter().position(|cell| cell.names[0] == *a && cell.names[1] == *b) else {
+        let mut ours =
+            (0..self.cells.len()).filter(|&at| self.cells[at].names == [a.as_str(), b.as_str()]).peekable();
+        if ours.peek().is_none() || game.game >= self.games {
             return Ok(());
+        }
+        // Two cells may be the same match, if somebody asked for it twice.
+        let Some(at) = ours.find(|&at| self.cells[at].results[game.game as usize].is_none()) else {
+            bail!("game {} of {a} is there twice", game.game);
         };
-        if game.game >= self.games {
-            return Ok(());
-        }
         if self.job(at, game.game).seeds != game.seeds {
-            bail!("game {} is not of this study: other seeds", game.game);
-        }
-        if self.cells[at].results[game.game as usize].is_some() {
-            bail!("game {} of {} is there twice", game.game, a);
+            bail!("game {} of {a} is not of this study: other seeds", game.game);
         }
         self.enter(at, game.game, game.result.outcome());
         Ok(())
@@ -140,7 +140,8 @@ impl JobSource for Rounds {
             let first = (0..cell.results.len()).find(free).filter(|_| !cell.narrow)?;
             Some((first, at))
         };
-        let (number, at) = self.cells.iter().enumerate().filter_map(open).min_by_key(|&(n, at)| (n / 2, at, n))?;
+        let (number, at) =
+            self.cells.iter().enumerate().filter_map(open).min_by_key(|&(n, at)| (n / 2, at, n))?;
         self.cells[at].out[number] = true;
         Some((JobId(at as u64 * self.games + number as u64), self.job(at, number as u64)))
     }

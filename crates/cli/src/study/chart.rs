@@ -17,6 +17,8 @@ pub struct Chart {
     pub x: Axis,
     /// What the numbers upwards are.
     pub y: Axis,
+    /// Nothing lies below the first or above the second: intervals end there.
+    pub y_bounds: Option<(f64, f64)>,
     /// The lines.
     pub series: Vec<Series>,
     /// What was seen: where, how high, and the radius of its dot.
@@ -41,6 +43,14 @@ impl Axis {
             // Whole powers of two only.
             Axis::Log2 if all.iter().all(|tick| tick.fract() == 0.0) => all,
             Axis::Log2 => (low.ceil() as i64..=high.floor() as i64).map(|i| i as f64).collect(),
+        }
+    }
+
+    /// The span up to whole powers of two, so that there is something to write beside it.
+    fn whole(self, (low, high): (f64, f64)) -> (f64, f64) {
+        match self {
+            Axis::Plain => (low, high),
+            Axis::Log2 => (low.floor(), high.ceil().max(low.floor() + 1.0)),
         }
     }
 
@@ -90,8 +100,10 @@ impl Chart {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let (x_low, x_high) =
             span(points().map(|p| p.x).chain([0.0]).chain(self.dots.iter().map(|dot| dot.0)));
-        let edges = points().flat_map(|p| [p.mean - p.half, p.mean + p.half]);
-        let (y_low, y_high) = span(edges.chain(self.dots.iter().map(|dot| dot.1)));
+        let (least, most) = self.y_bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        let reach = move |p: &Point, sign: f64| (p.mean + sign * p.half).clamp(least, most);
+        let edges = points().flat_map(|p| [reach(p, -1.0), reach(p, 1.0)]);
+        let (y_low, y_high) = self.y.whole(span(edges.chain(self.dots.iter().map(|dot| dot.1))));
         let x = |value: f64| LEFT + (value - x_low) / (x_high - x_low) * (WIDTH - LEFT - RIGHT);
         let y = |value: f64| HEIGHT - BOTTOM - (value - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM);
         let text =
@@ -112,7 +124,7 @@ impl Chart {
             shapes.push(Shape::Circle { x: x(a), y: y(b), r, fill: PALETTE[7] });
         }
         for (series, &colour) in self.series.iter().zip(PALETTE.iter().cycle()) {
-            let edge = |sign: f64| series.points.iter().map(move |p| (p.x, p.mean + sign * p.half));
+            let edge = |sign: f64| series.points.iter().map(move |p| (p.x, reach(p, sign)));
             let band = edge(1.0).chain(edge(-1.0).collect::<Vec<_>>().into_iter().rev());
             let points = band.map(|(a, b)| (x(a), y(b))).collect();
             shapes.push(Shape::Area { points, fill: colour, opacity: 0.15 });

@@ -185,7 +185,7 @@ impl Hands {
         self.hands.is_empty()
     }
 
-    fn busy(&self) -> bool {
+    pub(crate) fn busy(&self) -> bool {
         self.out > 0
     }
 

@@ -32,7 +32,7 @@ pub struct Costs {
     pub add: f64,
     /// Looking for a win at once.
     pub probe: f64,
-    /// Taking a playout from the rank and bringing its value back.
+    /// Giving a playout to another core, and as much again for taking its value; cores that play out do not sleep.
     pub task: f64,
     /// Writing and reading a record.
     pub record: f64,
@@ -377,7 +377,8 @@ impl Simulation {
             match node.member.next(now, &mut node.out) {
                 Ok(task) => {
                     let value = node.member.play(task);
-                    cost += self.costs.task + self.costs.draw_playout(&mut self.rng);
+                    // One core does both: nothing is handed over.
+                    cost += self.costs.draw_playout(&mut self.rng);
                     node.member.played(task, value, now, &mut node.out);
                 }
                 Err(again) => did = again,
