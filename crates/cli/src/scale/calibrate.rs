@@ -2,8 +2,8 @@
 //!
 //! What can be compared on a machine that has other things to do is CPU time: playouts per CPU second of the process
 //! against playouts per second of work of the modelled cores, and messages for each playout. Wall time is printed beside
-//! them and means something only when the machine is idle. Ranks with threads that play out for them cannot be compared
-//! on a busy machine: there these threads sleep and are woken all the time, which the model leaves out; they are shown
+//! them and means something only when the machine is idle. Whoever waits sleeps and is woken, which costs CPU time that
+//! the model does not know: searches whose ranks wait for each other, or hand playouts to threads of their own, are shown
 //! and do not count.
 
 use super::args::Scale;
@@ -26,7 +26,11 @@ const CHECK_PLAYOUTS: u64 = 5_000;
 /// The bar: within so much of what is measured.
 const ERROR_MAX: f64 = 0.15;
 /// Nodes, threads and simulations in flight of what is checked.
-const CHECKED: [(u32, u32, u32); 5] = [(1, 1, 1), (2, 1, 4), (2, 1, 16), (1, 2, 4), (2, 2, 8)];
+const CHECKED: [(u32, u32, u32); 6] = [(1, 1, 1), (2, 1, 4), (2, 1, 16), (2, 1, 64), (1, 2, 4), (2, 2, 8)];
+/// Equal searches, of which the fastest counts.
+const REPEATS: usize = 3;
+/// Below this share of busy cores, what ranks spend on waiting for each other spoils the comparison.
+const BUSY_MIN: f64 = 0.7;
 
 /// Measures the costs and writes them.
 pub fn calibrate(args: &Scale) -> Result<Verdict> {
@@ -138,26 +142,14 @@ pub fn check(args: &Scale) -> Result<Verdict> {
     let player = super::plan::with_memory(&args.player, args.memory);
     let (mut rows, mut worst) = (Vec::new(), 0.0f64);
     let mut text = format!(
-        "{}  {}  {} positions, {playouts} playouts each\ncosts: {}\n\n{:24} {:>23} {:>8} {:>21} {:>8} {:>10}\n{:24} {:>11} {:>11} {:>8} {:>10} {:>10} {:>8} {:>10}\n",
+        "{}  {}  {} positions, {playouts} playouts each\ncosts: {}\n\n",
         instance.name,
         args.player,
         positions.len(),
-        whose(args, game)?,
-        "",
-        "playouts per CPU second",
-        "",
-        "messages a playout",
-        "",
-        "wall clock",
-        "ranks, threads, par",
-        "measured",
-        "modelled",
-        "error",
-        "measured",
-        "modelled",
-        "error",
-        "PPS",
+        whose(args, game)?
     );
+    text += "                      playouts per CPU second          messages a playout           modelled    wall\n";
+    text += "ranks, threads, par   measured   modelled    error   measured   modelled    error       busy     PPS\n";
     for (nodes, threads, par) in CHECKED {
         let options = format!("nodes={nodes},threads={threads},par={par}");
         let open = |engine: &str| {
@@ -170,21 +162,32 @@ pub fn check(args: &Scale) -> Result<Verdict> {
         let (mut real, mut modelled) = (open("threads")?, open("virtual")?);
         let (mut measured, mut model) = (Sum::default(), Sum::default());
         for position in &positions {
-            let begun = ProcessTime::now();
-            let thought = search(&mut *real, position, playouts, args.seed)?;
-            measured.add(&thought, begun.elapsed().as_secs_f64());
+            let mut best: Option<(Thought, f64)> = None;
+            for _ in 0..REPEATS {
+                let begun = ProcessTime::now();
+                let thought = search(&mut *real, position, playouts, args.seed)?;
+                let work = begun.elapsed().as_secs_f64();
+                let rate = |(thought, work): &(Thought, f64)| thought.playouts as f64 / work.max(1e-9);
+                if best.as_ref().is_none_or(|best| rate(best) < thought.playouts as f64 / work.max(1e-9)) {
+                    best = Some((thought, work));
+                }
+            }
+            let (thought, work) = best.expect("at least one");
+            measured.add(&thought, work);
             let thought = search(&mut *modelled, position, playouts, args.seed)?;
             let busy = thought.gang.as_ref().and_then(|gang| gang.busy_seconds).unwrap_or(0.0);
             model.add(&thought, busy);
         }
+        let busy = model.work / (model.seconds * f64::from(nodes * threads)).max(1e-9);
+        let counts = threads == 1 && busy >= BUSY_MIN;
         let rate_error = model.rate() / measured.rate() - 1.0;
         let message_error =
             if nodes == 1 { 0.0 } else { model.messages() / measured.messages().max(1e-9) - 1.0 };
-        if threads == 1 {
+        if counts {
             worst = worst.max(rate_error.abs()).max(message_error.abs());
         }
         text += &format!(
-            "{:24} {:>11.0} {:>11.0} {:>+7.1}% {:>10.2} {:>10.2} {:>+7.1}% {:>10.0}\n",
+            "{:19} {:>10.0} {:>10.0} {:>+7.1}% {:>10.2} {:>10.2} {:>+7.1}% {:>9.1}% {:>7.0}{}\n",
             format!("{nodes}, {threads}, {par}"),
             measured.rate(),
             model.rate(),
@@ -192,10 +195,12 @@ pub fn check(args: &Scale) -> Result<Verdict> {
             measured.messages(),
             model.messages(),
             100.0 * message_error,
+            100.0 * busy,
             measured.playouts / measured.seconds.max(1e-9),
+            if counts { "" } else { "  (does not count)" },
         );
         rows.push(json!({
-            "nodes": nodes, "threads": threads, "par": par, "engine": "threads",
+            "nodes": nodes, "threads": threads, "par": par, "engine": "threads", "busy": busy, "counts": counts,
             "measured": { "pps_per_cpu_second": measured.rate(), "messages": measured.messages(), "wall_pps": measured.playouts / measured.seconds.max(1e-9) },
             "modelled": { "pps_per_core_second": model.rate(), "messages": model.messages(), "pps": model.playouts / model.seconds.max(1e-9) },
             "error": { "pps": rate_error, "messages": message_error },
@@ -203,7 +208,7 @@ pub fn check(args: &Scale) -> Result<Verdict> {
     }
     let holds = worst <= ERROR_MAX;
     text += &format!(
-        "\nthe worst of those with one thread is {:.1} % off: {}\nSeveral threads a rank sleep and are woken here, which is not modelled: they are shown and do not count.",
+        "\nThe worst that counts is {:.1} % off: {}.\nWhere ranks or their threads wait for each other they sleep and are woken, which costs CPU time that is not modelled.",
         100.0 * worst,
         if holds { "within 15 %, the model holds" } else { "more than 15 %, the model does not hold here" }
     );

@@ -26,7 +26,7 @@ use plan::{Config, Contender};
 use rounds::{Job, Rounds};
 use serde::{Deserialize, Serialize};
 use sortie_core::{AnyGame, Budget};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
@@ -244,7 +244,7 @@ impl<'a> Study<'a> {
     }
 
     /// How fast everybody is; what is in the log already is taken from there.
-    fn rates(&self, path: &PathBuf, game: &dyn AnyGame) -> Result<Vec<Rate>> {
+    fn rates(&self, path: &Path, game: &dyn AnyGame) -> Result<Vec<Rate>> {
         let known: Vec<Rate> = journal::read(path)?;
         let wanted = || self.configs.iter().map(|config| &config.who).chain([&self.one_node]);
         let mut missing: Vec<&Contender> = Vec::new();

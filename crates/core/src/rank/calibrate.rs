@@ -8,7 +8,7 @@
 
 use super::ground::Ground;
 use super::member::{Member, Order};
-use super::pump::{Hands, Port};
+use super::pump::Port;
 use super::threads::{ThreadPort, ports};
 use super::virtual_time::Costs;
 use super::wire::{Outbox, Work};
@@ -17,6 +17,7 @@ use crate::any::AnyGame;
 use crate::mcts::Uct;
 use crate::play::PlayError;
 use crate::rng::Rng;
+use std::sync::mpsc::sync_channel;
 
 /// What is measured, and on what.
 pub struct Calibration<'a> {
@@ -47,7 +48,15 @@ const RUNS: [(u32, u32); 6] = [(1, 2), (1, 8), (4, 8), (8, 16), (16, 32), (64, 3
 /// The same for one rank, which has nothing to send.
 const FLUSH: u32 = 16;
 /// Equal runs, of which the fastest counts.
-const RUNS_EQUAL: usize = 2;
+const RUNS_EQUAL: usize = 3;
+/// Playouts handed over in a loop, and places of the channels.
+const TASKS: u32 = 2_000;
+const HANDED: usize = 4;
+/// Nanoseconds that a record, a frame and half a hand-over cost at least. Those of the hand-over are not measured: a few
+/// lines of memory that move from one core to another.
+const RECORD_MIN: f64 = 20.0;
+const FRAME_MIN: f64 = 50.0;
+const TASK_MIN: f64 = 150.0;
 const PATIENCE: u64 = u64::MAX / 2;
 
 /// The time of a run of ranks in turn, and what was done in it.
@@ -132,11 +141,19 @@ impl Calibration<'_> {
         }
         let determinant = aa * bb - ab * ab;
         if determinant > 1e-12 {
-            costs.record = ((bb * ay - ab * by) / determinant).max(1.0);
-            costs.frame = ((aa * by - ab * ay) / determinant).max(1.0);
+            costs.record = (bb * ay - ab * by) / determinant;
+            costs.frame = (aa * by - ab * ay) / determinant;
+            // Nothing costs less than this; where noise says so, the other one bears the rest.
+            if costs.record < RECORD_MIN {
+                costs.record = RECORD_MIN;
+                costs.frame = ((by - ab * RECORD_MIN) / bb).max(FRAME_MIN);
+            } else if costs.frame < FRAME_MIN {
+                costs.frame = FRAME_MIN;
+                costs.record = ((ay - ab * FRAME_MIN) / aa).max(RECORD_MIN);
+            }
         }
         costs.playout = quantiles(timed.samples);
-        costs.task = self.task(look)?;
+        costs.task = self.task();
         Ok(costs)
     }
 
@@ -256,49 +273,30 @@ impl Calibration<'_> {
         Ok([follow / moves, ((grown - follow) / added).max(1.0), ((probed - follow) / each).max(1.0)])
     }
 
-    /// Half of what it costs a rank to give a playout to another thread and to take its value. A thread that sleeps has to
-    /// be woken, which costs microseconds and depends on the system; only what is given to one that is awake counts.
-    fn task(&self, look: f64) -> Result<f64, PlayError> {
-        let gang = Gang { form: Form::Tds, nodes: 1, threads: 2, par: 4, ..Gang::default() };
-        let mut member = self.member(&gang, RankId(0));
-        let mut hands = Hands::new(vec![self.game.walk(self.uct, self.seed, 1).0]);
-        let mut out = Outbox::new(1);
-        let words = self.positions[0].clone();
-        let order = Order { words, playouts: Some(self.playouts), ..Order::default() };
-        member.order(order, 0, &mut out)?;
-        let (mut given, mut taken) = (Vec::new(), Vec::new());
-        let mut answer = None;
-        while answer.is_none() {
-            hands.follow(&member);
-            let before = (self.clock)();
-            if let Some((task, value)) = hands.take() {
-                taken.push((self.clock)() - before - look);
-                member.played(task, value, 1, &mut out);
-            } else {
-                std::thread::yield_now();
+    /// Half of what it costs a rank to give a playout to another core and to take its value, through channels like those
+    /// of `Hands`. One thread does not see memory move from core to core, which `TASK_MIN` stands for. A thread that
+    /// sleeps has to be woken, which depends on the system and is left out.
+    fn task(&self) -> f64 {
+        let (give, given) = sync_channel::<Errand>(HANDED);
+        let (done, take) = sync_channel::<(usize, u32, u64)>(HANDED);
+        let path = [0u16; PATH_STEPS];
+        let once = |_| {
+            let begun = (self.clock)();
+            for number in 0..TASKS {
+                give.send(Errand(number, path.to_vec())).expect("there is room");
+                let errand = given.try_recv().expect("it was sent");
+                done.send((errand.1.len(), errand.0, 8)).expect("there is room");
+                std::hint::black_box(take.try_recv().expect("it was sent"));
             }
-            while hands.free() {
-                let Ok(task) = member.next(1, &mut out) else { break };
-                let path = member.path(task).to_vec();
-                let awake = hands.busy();
-                let before = (self.clock)();
-                hands.give(task, &path);
-                if awake {
-                    given.push((self.clock)() - before - look);
-                }
-            }
-            member.tick(1, &mut out);
-            answer = member.answer();
-        }
-        Ok((median(given) + median(taken)).max(2.0) / 2.0)
+            (self.clock)() - begun
+        };
+        let fastest = (0..REPEATS).map(once).fold(f64::INFINITY, f64::min);
+        (fastest / f64::from(2 * TASKS)).max(TASK_MIN)
     }
 }
 
-fn median(values: Vec<f64>) -> f64 {
-    let mut values = values;
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
-}
+/// A playout on its way to another core, as `pump` sends it.
+struct Errand(u32, Vec<u16>);
 
 /// Ways down from the root by moves at random, none beyond the end of the game.
 fn paths(ground: &mut Ground, seed: u64, out: &mut Outbox) -> Vec<Vec<u16>> {

@@ -185,16 +185,16 @@ impl Hands {
         self.hands.is_empty()
     }
 
-    pub(crate) fn busy(&self) -> bool {
+    fn busy(&self) -> bool {
         self.out > 0
     }
 
-    pub(crate) fn free(&self) -> bool {
+    fn free(&self) -> bool {
         self.hands.iter().any(|hand| hand.waiting < AT_HAND)
     }
 
     /// Tells everybody when there is a new position.
-    pub(crate) fn follow(&mut self, member: &Member) {
+    fn follow(&mut self, member: &Member) {
         if self.hands.is_empty() {
             return;
         }
@@ -208,14 +208,14 @@ impl Hands {
         }
     }
 
-    pub(crate) fn give(&mut self, task: Task, path: &[u16]) {
+    fn give(&mut self, task: Task, path: &[u16]) {
         let hand = self.hands.iter_mut().min_by_key(|hand| hand.waiting).expect("there are hands");
         hand.waiting += 1;
         self.out += 1;
         let _ = hand.tasks.send(Errand::Play(task, path.to_vec()));
     }
 
-    pub(crate) fn take(&mut self) -> Option<(Task, u64)> {
+    fn take(&mut self) -> Option<(Task, u64)> {
         match self.results.as_ref()?.try_recv() {
             Ok((number, task, value)) => {
                 self.hands[number].waiting -= 1;
