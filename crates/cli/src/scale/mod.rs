@@ -266,7 +266,8 @@ impl<'a> Study<'a> {
                         let mut journal = journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                         journal.append(&rate).context("cannot write a rate down")?;
                         journal.sync().context("cannot write a rate down")?;
-                        Ok(Some(rate))
+                        // As the next session reads it: the last digit of a number may not survive the log.
+                        Ok(Some(serde_json::from_str::<Rate>(&serde_json::to_string(&rate)?)?))
                     });
                     let mut found = found.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                     match rate {
