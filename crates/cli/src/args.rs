@@ -41,6 +41,8 @@ pub enum Command {
     Match(crate::contest::args::Match),
     /// Find good parameters of a player by games
     Tune(crate::contest::args::Tune),
+    /// Study how a search spread over more and more nodes scales
+    Scale(crate::scale::args::Scale),
     /// Run a table or figure of a paper and print ours beside theirs
     Reproduce(Reproduce),
     /// Learn how often moves of each category are played, from the games of matches

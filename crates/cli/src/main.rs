@@ -17,6 +17,7 @@ mod players;
 mod processor;
 mod progress;
 mod raster;
+mod scale;
 mod scribe;
 mod searches;
 mod session;
@@ -62,6 +63,7 @@ fn run() -> ExitCode {
         Command::Show(args) => commands::show::run(&args),
         Command::Match(args) => commands::match_::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
+        Command::Scale(args) => scale::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Learn(args) => commands::learn::run(&args),
         Command::Bench(Bench::Playouts(args)) => commands::bench::playouts(&args),

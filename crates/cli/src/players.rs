@@ -3,6 +3,7 @@
 
 use crate::duration;
 use crate::engine::{Gtp, Program, Uci};
+use crate::scale::costs;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -41,8 +42,16 @@ pub struct Spread {
     pub engine: EngineName,
     /// The modelled network.
     pub net: Net,
-    /// The modelled costs.
-    pub costs: Costs,
+    /// The modelled costs; `None`: those built in for the game and the search.
+    pub costs: Option<Costs>,
+}
+
+impl Spread {
+    /// What it reckons with in virtual time.
+    pub fn costs(&self, game: &dyn AnyGame) -> Costs {
+        let built_in = || costs::built_in(&game.kind(), &self.uct).map(|profile| profile.costs);
+        self.costs.clone().or_else(built_in).unwrap_or_default()
+    }
 }
 
 /// What runs ranks.
@@ -78,6 +87,7 @@ pub fn help() -> String {
     text += "A search spread over ranks takes options before the search that is spread:\n";
     text +=
         "  tds[nodes=4,threads=2]:default:c=0.7, tds[nodes=64,threads=12,engine=virtual,latency=2us]:plain\n";
+    text += "  In virtual time things cost what was measured; costs=FILE says where (`sortie scale --calibrate`).\n";
     text += "Engines take options, and the time they have beyond that of the move:\n";
     text += "  'uci[timeout=5s,Threads=2]:/opt/my engine/run --quiet' needs its blanks quoted: \"/opt/my engine/run\".\n";
     text += "  gtp[letters=skip-i]:PROGRAM names columns as on a Go board, without an i.";
@@ -163,7 +173,7 @@ impl Player {
             Player::Gang(spread) => {
                 let engine = match spread.engine {
                     EngineName::Threads => Engine::Threads,
-                    EngineName::Virtual => Engine::Virtual(spread.net.clone(), spread.costs.clone()),
+                    EngineName::Virtual => Engine::Virtual(spread.net.clone(), spread.costs(game)),
                 };
                 let plan = Plan { gang: spread.gang.clone(), uct: spread.uct.clone(), seed };
                 Box::new(GangPlayer::new(game, &plan, engine)?)
@@ -220,7 +230,7 @@ fn spread(form: Form, rest: &str) -> Result<Spread> {
         uct,
         engine: EngineName::Threads,
         net: Net::default(),
-        costs: Costs::default(),
+        costs: None,
     };
     for pair in pairs(given) {
         let (key, value) = pair?;
@@ -244,7 +254,8 @@ fn option(spread: &mut Spread, key: &str, value: &str) -> Result<()> {
             }
         }
         "latency" => spread.net.latency = nanos()?,
-        "playout" => spread.costs.playout = vec![nanos()?],
+        "playout" => spread.costs.get_or_insert_default().playout = vec![nanos()?],
+        "costs" => spread.costs = Some(costs::named(value)?),
         _ if parameters(&spread.net).contains_key(key) => spread.net = changed(&spread.net, key, value)?,
         _ => {
             spread.gang = changed(&spread.gang, key, value)?;

@@ -27,6 +27,8 @@ pub trait AnyProblem: Send + Sync {
 
 /// A two-player game of any type.
 pub trait AnyGame: Send + Sync {
+    /// The name of the type of its rules in lower case, as in `loa`: what measured costs are kept by.
+    fn kind(&self) -> String;
     /// The position after some moves; its score is the value for the first side.
     fn position(&self, words: &[String]) -> Result<Position, ReplayError>;
     /// A game from a position given as text, from the game's own start without one.
@@ -100,6 +102,11 @@ impl<G: Game> Boxed<G> {
 }
 
 impl<G: Game> AnyGame for Boxed<G> {
+    fn kind(&self) -> String {
+        let path = std::any::type_name::<G>();
+        path.rsplit("::").next().unwrap_or(path).to_lowercase()
+    }
+
     fn position(&self, words: &[String]) -> Result<Position, ReplayError> {
         replay(&*self.0, words).map(|state| game_position(&*self.0, &state))
     }

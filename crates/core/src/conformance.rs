@@ -80,7 +80,7 @@ fn improvement<P: Problem>(p: &P, end: &P::State, rng: &mut Rng) {
 
 /// Checks a two-player domain on `playouts` random games.
 pub fn game<G: Game>(g: &G, playouts: usize, seed: u64) {
-    let mut rng = Rng::new(seed, 0);
+    let (mut rng, mut rng_id) = (Rng::new(seed, 0), Rng::new(seed, 1));
     let mut scratch = Vec::new();
     let weights = g.categories();
     assert!(
@@ -97,6 +97,10 @@ pub fn game<G: Game>(g: &G, playouts: usize, seed: u64) {
             for &mv in moves {
                 assert_eq!(g.move_of(state, g.move_id(mv)), mv, "the number of {mv:?} in\n{}", shown());
                 assert!(g.category(state, mv) < weights.len(), "the category of {mv:?} in\n{}", shown());
+            }
+            for id in moves.iter().map(|&mv| g.move_id(mv)).chain((0..8).map(|_| rng_id.bits() as u16)) {
+                let legal = moves.iter().copied().find(|&mv| g.move_id(mv) == id);
+                assert_eq!(g.legal_move(state, id), legal, "the legal move number {id} in\n{}", shown());
             }
             assert!((0.0..=1.0).contains(&g.evaluate(state)), "evaluate is outside 0..=1 in\n{}", shown());
             if let Some(text) = g.position(state) {

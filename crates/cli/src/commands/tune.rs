@@ -279,6 +279,7 @@ fn draw(tuning: &Tuning, i: usize, optimum: &Interval) -> String {
         y_label: if clop { "score".into() } else { parameter.name.clone() },
         series: vec![Series { name: if clop { "believed" } else { &parameter.name }.into(), points }],
         dots: if clop { dots(tuning, i) } else { Vec::new() },
+        ..Chart::default()
     };
     chart.draw().svg()
 }

@@ -3,7 +3,7 @@
 
 pub mod args;
 mod budget;
-mod opening;
+pub mod opening;
 pub mod referee;
 pub mod report;
 pub mod table;

@@ -5,6 +5,7 @@ use crate::output;
 use sortie_core::picture::{Colour, FAINT, INK, PALETTE, Picture, Shape};
 
 /// A chart.
+#[derive(Default)]
 pub struct Chart {
     /// What it shows.
     pub title: String,
@@ -12,10 +13,57 @@ pub struct Chart {
     pub x_label: String,
     /// What is up.
     pub y_label: String,
+    /// What the numbers to the right are.
+    pub x: Axis,
+    /// What the numbers upwards are.
+    pub y: Axis,
+    /// Nothing lies below the first or above the second: intervals end there.
+    pub y_bounds: Option<(f64, f64)>,
     /// The lines.
     pub series: Vec<Series>,
     /// What was seen: where, how high, and the radius of its dot.
     pub dots: Vec<(f64, f64, f64)>,
+}
+
+/// What the numbers along an axis are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Axis {
+    /// The values.
+    #[default]
+    Plain,
+    /// Their binary logarithms; the values are written beside them.
+    Log2,
+}
+
+impl Axis {
+    fn ticks(self, low: f64, high: f64) -> Vec<f64> {
+        let all = ticks(low, high);
+        match self {
+            Axis::Plain => all,
+            // Whole powers of two only.
+            Axis::Log2 if all.iter().all(|tick| tick.fract() == 0.0) => all,
+            Axis::Log2 => (low.ceil() as i64..=high.floor() as i64).map(|i| i as f64).collect(),
+        }
+    }
+
+    /// The span up to whole powers of two, so that there is something to write beside it.
+    fn whole(self, (low, high): (f64, f64)) -> (f64, f64) {
+        match self {
+            Axis::Plain => (low, high),
+            Axis::Log2 => (low.floor(), high.ceil().max(low.floor() + 1.0)),
+        }
+    }
+
+    fn label(self, tick: f64) -> String {
+        match self {
+            Axis::Plain => output::score(tick),
+            Axis::Log2 => match 2f64.powf(tick) {
+                value if value >= 1e6 => format!("{:.1}M", value / 1e6),
+                value if value >= 1e4 => format!("{:.0}k", value / 1e3),
+                value => output::score(value),
+            },
+        }
+    }
 }
 
 /// A line with an interval.
@@ -52,21 +100,23 @@ impl Chart {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let (x_low, x_high) =
             span(points().map(|p| p.x).chain([0.0]).chain(self.dots.iter().map(|dot| dot.0)));
-        let edges = points().flat_map(|p| [p.mean - p.half, p.mean + p.half]);
-        let (y_low, y_high) = span(edges.chain(self.dots.iter().map(|dot| dot.1)));
+        let (least, most) = self.y_bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        let reach = move |p: &Point, sign: f64| (p.mean + sign * p.half).clamp(least, most);
+        let edges = points().flat_map(|p| [reach(p, -1.0), reach(p, 1.0)]);
+        let (y_low, y_high) = self.y.whole(span(edges.chain(self.dots.iter().map(|dot| dot.1))));
         let x = |value: f64| LEFT + (value - x_low) / (x_high - x_low) * (WIDTH - LEFT - RIGHT);
         let y = |value: f64| HEIGHT - BOTTOM - (value - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM);
         let text =
             |x: f64, y: f64, size: f64, fill: Colour, text: String| Shape::Text { x, y, size, fill, text };
         let shapes = &mut picture.shapes;
         shapes.push(text(WIDTH / 2.0, TOP / 2.0, 19.0, INK, self.title.clone()));
-        for tick in ticks(y_low, y_high) {
+        for tick in self.y.ticks(y_low, y_high) {
             let points = vec![(LEFT, y(tick)), (WIDTH - RIGHT, y(tick))];
             shapes.push(Shape::Line { points, width: 1.0, stroke: FAINT });
-            shapes.push(text(LEFT - 36.0, y(tick), TEXT, INK, output::score(tick)));
+            shapes.push(text(LEFT - 36.0, y(tick), TEXT, INK, self.y.label(tick)));
         }
-        for tick in ticks(x_low, x_high) {
-            shapes.push(text(x(tick), HEIGHT - BOTTOM + 18.0, TEXT, INK, output::score(tick)));
+        for tick in self.x.ticks(x_low, x_high) {
+            shapes.push(text(x(tick), HEIGHT - BOTTOM + 18.0, TEXT, INK, self.x.label(tick)));
         }
         shapes.push(text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18.0, TEXT, INK, self.x_label.clone()));
         shapes.push(text(LEFT, TOP - 12.0, TEXT, INK, self.y_label.clone()));
@@ -74,7 +124,7 @@ impl Chart {
             shapes.push(Shape::Circle { x: x(a), y: y(b), r, fill: PALETTE[7] });
         }
         for (series, &colour) in self.series.iter().zip(PALETTE.iter().cycle()) {
-            let edge = |sign: f64| series.points.iter().map(move |p| (p.x, p.mean + sign * p.half));
+            let edge = |sign: f64| series.points.iter().map(move |p| (p.x, reach(p, sign)));
             let band = edge(1.0).chain(edge(-1.0).collect::<Vec<_>>().into_iter().rev());
             let points = band.map(|(a, b)| (x(a), y(b))).collect();
             shapes.push(Shape::Area { points, fill: colour, opacity: 0.15 });
@@ -132,6 +182,14 @@ mod tests {
     }
 
     #[test]
+    fn logarithms_are_written_as_what_they_are_of() {
+        assert_eq!(Axis::Log2.ticks(0.0, 7.2), [0.0, 2.0, 4.0, 6.0]);
+        assert_eq!(Axis::Log2.ticks(0.0, 2.1), [0.0, 1.0, 2.0]);
+        let labels = [-1.0, 7.0, 14.0, 21.0].map(|tick| Axis::Log2.label(tick));
+        assert_eq!(labels, ["0.5", "128", "16k", "2.1M"]);
+    }
+
+    #[test]
     fn a_chart_draws_every_series_and_survives_none() {
         let line = |name: &str| Series {
             name: name.into(),
@@ -143,6 +201,7 @@ mod tests {
             y_label: "y".into(),
             series,
             dots: vec![(1.0, 2.0, 3.0)],
+            ..Chart::default()
         };
         let svg = chart(vec![line("one"), line("two")]).draw().svg();
         assert_eq!((svg.matches("<polygon").count(), svg.matches("<circle").count()), (2, 1));

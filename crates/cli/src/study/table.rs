@@ -128,7 +128,7 @@ pub fn chart(study: &Study, done: &[Done]) -> Option<Chart> {
     }
     let x_label = if by_playouts { "playouts of one stream" } else { "seconds" };
     let y_label = "best score".to_string();
-    Some(Chart { title: study.title.clone(), x_label: x_label.into(), y_label, series, dots: Vec::new() })
+    Some(Chart { title: study.title.clone(), x_label: x_label.into(), y_label, series, ..Chart::default() })
 }
 
 /// Places of a curve.

@@ -7,6 +7,7 @@ mod interrupt;
 mod learn;
 mod look;
 mod reproduce;
+mod scale;
 mod solve;
 mod verify;
 

@@ -71,6 +71,12 @@ pub struct GangReport {
     pub bytes_a_record: f64,
     /// Simulations of the front in flight when it was halted.
     pub in_flight: u64,
+    /// Core seconds of work, where the time is modelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_seconds: Option<f64>,
+    /// The share of the time in which the busiest core that keeps a tree was busy, where the time is modelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busiest_core: Option<f64>,
     /// Records refused.
     pub refused: u64,
     /// What went wrong.
@@ -261,6 +267,10 @@ impl GangPlayer {
         let simulations = tally.account.home.max(1) as f64;
         let mean = answer.playouts.iter().sum::<u64>() as f64 / answer.playouts.len().max(1) as f64;
         let most = answer.playouts.iter().copied().max().unwrap_or(0) as f64;
+        let busy = match &self.driver {
+            Driver::Virtual(simulation) => Some(simulation.busy()),
+            Driver::Real(_) => None,
+        };
         GangReport {
             ranks: self.gang.size(),
             modelled: matches!(self.driver, Driver::Virtual(_)),
@@ -274,6 +284,8 @@ impl GangPlayer {
             bytes: tally.work.bytes_out as f64 / simulations,
             bytes_a_record: tally.work.bytes_out as f64 / tally.work.records_out.max(1) as f64,
             in_flight: answer.in_flight,
+            busy_seconds: busy.map(|busy| busy.nanos * 1e-9),
+            busiest_core: busy.map(|busy| busy.busiest / answer.nanos.max(1) as f64),
             refused: tally.refused,
             note: answer.note.clone(),
         }

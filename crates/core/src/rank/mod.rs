@@ -18,6 +18,7 @@
 //! threads (`threads`), in virtual time (`virtual_time`), and elsewhere on a `Port` (`pump`). `Gang` is the player made
 //! of them.
 
+mod calibrate;
 mod canopy;
 mod df;
 mod flights;
@@ -41,6 +42,7 @@ mod virtual_time;
 mod walk;
 mod wire;
 
+pub use calibrate::Calibration;
 pub use gang::{Engine, GangPlayer, GangReport, Plan, serve};
 
 pub use pump::{Port, SendError};

@@ -30,7 +30,7 @@ pub struct Costs {
     pub replay: f64,
     /// Adding a node.
     pub add: f64,
-    /// Taking a playout from the rank and bringing its value back.
+    /// Giving a playout to another core, and as much again for taking its value; cores that play out do not sleep.
     pub task: f64,
     /// Writing and reading a record.
     pub record: f64,
@@ -153,6 +153,20 @@ struct Node {
     called: bool,
     dead: bool,
     slowness: f64,
+    /// Nanoseconds that its own core was busy, and all that play out together; and when the search began.
+    worked: f64,
+    played: f64,
+    worked_before: f64,
+    played_before: f64,
+}
+
+/// How busy the cores were in a search.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Busy {
+    /// Core nanoseconds of all of them.
+    pub nanos: f64,
+    /// Nanoseconds of the busiest core that keeps a tree.
+    pub busiest: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -208,6 +222,10 @@ impl Simulation {
             called: false,
             dead: false,
             slowness: slow(rank as u32),
+            worked: 0.0,
+            played: 0.0,
+            worked_before: 0.0,
+            played_before: 0.0,
         };
         let mut simulation = Simulation {
             nodes: members.into_iter().enumerate().map(node).collect(),
@@ -238,6 +256,15 @@ impl Simulation {
         self.now
     }
 
+    /// How busy the cores were in the last search.
+    pub fn busy(&self) -> Busy {
+        let worked = |node: &Node| node.worked - node.worked_before;
+        Busy {
+            nanos: self.nodes.iter().map(|node| worked(node) + node.played - node.played_before).sum(),
+            busiest: self.nodes.iter().map(worked).fold(0.0, f64::max),
+        }
+    }
+
     /// What members refused, a line each.
     pub fn log(&mut self) -> Vec<String> {
         self.nodes.iter_mut().flat_map(|node| node.member.log()).collect()
@@ -254,6 +281,9 @@ impl Simulation {
     /// Runs a search to its end, or until `stop` is set.
     pub fn search(&mut self, order: Order, stop: &AtomicBool) -> Result<Answer, PlayError> {
         let now = self.now.max(self.nodes[0].busy);
+        for node in &mut self.nodes {
+            (node.worked_before, node.played_before) = (node.worked, node.played);
+        }
         let front = &mut self.nodes[0];
         front.member.order(order, now, &mut front.out)?;
         self.call(0);
@@ -337,6 +367,7 @@ impl Simulation {
                     cost += self.costs.task + self.costs.of(&node.out.work.since(&node.seen));
                     node.seen = node.out.work;
                     let playout = self.costs.draw_playout(&mut self.rng) * node.slowness;
+                    node.played += playout;
                     let end = now + (cost * node.slowness + playout).max(1.0) as Nanos;
                     self.at(end, rank, Event::Played(PlayedTask(task, value)));
                 }
@@ -346,7 +377,8 @@ impl Simulation {
             match node.member.next(now, &mut node.out) {
                 Ok(task) => {
                     let value = node.member.play(task);
-                    cost += self.costs.task + self.costs.draw_playout(&mut self.rng);
+                    // One core does both: nothing is handed over.
+                    cost += self.costs.draw_playout(&mut self.rng);
                     node.member.played(task, value, now, &mut node.out);
                 }
                 Err(again) => did = again,
@@ -368,6 +400,7 @@ impl Simulation {
         cost += self.costs.of(&node.out.work.since(&node.seen));
         node.seen = node.out.work;
         node.busy = now + (cost * node.slowness) as Nanos;
+        node.worked += cost * node.slowness;
         let sent = node.busy;
         while let Some((to, frame)) = self.nodes[rank as usize].out.pop() {
             self.transmit(rank, to, frame, sent);

@@ -162,6 +162,13 @@ impl Pieces {
         false
     }
 
+    /// Whether this is a legal move.
+    pub fn is_legal(self, mv: Move) -> bool {
+        let piece = 1u64 << (mv.from() & 63);
+        let wanted = piece | 1 << (mv.to() & 63);
+        self.own & piece != 0 && (0..8).any(|direction| self.flip(piece, direction) == wanted)
+    }
+
     /// Appends every legal move.
     pub fn list(self, out: &mut Vec<Move>) {
         self.any_move(|mv| {

@@ -385,6 +385,16 @@ impl Game for Loa {
         Move(id)
     }
 
+    fn legal_move(&self, state: &State, id: u16) -> Option<Move> {
+        if state.outcome.is_some() {
+            return None;
+        }
+        let mv = Move(id);
+        let legal = if mv == Move::PASS { !state.pieces().can_move() } else { state.pieces().is_legal(mv) };
+        // A number has one form only.
+        (legal && (mv == Move::PASS || Move::new(mv.from(), mv.to()) == mv)).then_some(mv)
+    }
+
     fn position(&self, state: &State) -> Option<String> {
         Some(text::position(state, self.rules.plies_max > 0))
     }

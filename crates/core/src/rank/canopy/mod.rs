@@ -145,9 +145,12 @@ impl Canopy {
     /// Goes down from `node`, where the walker stands, until the simulation leaves this rank or ends.
     fn descend(&mut self, mut flight: Flight, node: NodeId, out: &mut Outbox) {
         let mut node = node;
+        let mut arrived = self.ground.tree.arrived(node);
         loop {
             let top = self.ground.tree.tag(node);
-            let edge = self.ground.set_out(node, out);
+            let edge = self.ground.chooser.descend(&self.ground.tree, node, arrived);
+            self.ground.tree.set_out(node, edge);
+            out.work.steps += 1;
             if let Some(top) = top {
                 self.note(top, edge, 0, 0, 1, None);
             }
@@ -165,6 +168,7 @@ impl Canopy {
             if tried < self.ground.uct.expand || flight.edges.len() >= PATH_MAX {
                 return self.wait_for_playout(flight, out);
             }
+            arrived = tried;
             let child = link.child();
             let inside = child != NodeId::NONE && self.ground.tree.flagged(child);
             if let (Some(top), false) = (top, inside) {
