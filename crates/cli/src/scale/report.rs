@@ -410,7 +410,6 @@ impl Report<'_> {
             y_bounds: (y == Axis::Plain).then_some((0.0, 100.0)),
             dots: series.iter().flat_map(|s| &s.points).map(|p| (p.x, p.mean, 3.0)).collect(),
             series,
-            ..Chart::default()
         }
     }
 }
