@@ -12,10 +12,12 @@
 //! threads (`threads`), in virtual time (`virtual_time`), and elsewhere on a `Port` (`pump`). `Gang` is the player made
 //! of them.
 
+mod conformance;
 mod flights;
 mod gang;
 mod ground;
 mod member;
+mod messages;
 mod pump;
 mod sketch;
 mod spec;
@@ -27,12 +29,14 @@ mod virtual_time;
 mod walk;
 mod wire;
 
+pub use conformance::{Conformed, conform};
 pub use gang::{Engine, GangPlayer, GangReport, Plan, serve};
-
+pub use messages::{Relayed, Traffic, relay, relay_on_threads};
 pub use pump::{Port, SendError};
 pub use spec::{Form, Gang};
 pub use virtual_time::{Costs, Net};
 pub use walk::Walker;
+pub use wire::FRAME_MAX;
 pub(crate) use walk::{GameWalker, Walk};
 pub(crate) use wire::{Outbox, Reader, Refused, Work};
 
