@@ -78,10 +78,10 @@ fn garbage(world: &World) -> Result<(), String> {
     }
     let mut player = GangPlayer::new(&*game, &plan, Engine::Remote(Box::new(port))).map_err(|e| e.to_string())?;
     let thought = player
-        .think(&Budget::playouts(3000), &AtomicBool::new(false), &mut |_| {})
+        .think(&Budget::playouts(300), &AtomicBool::new(false), &mut |_| {})
         .map_err(|fault| fault.to_string())?;
     let report = thought.gang.clone().unwrap_or_default();
-    if thought.best.as_deref() != Some("1") || report.home != 3000 || report.note.is_some() {
+    if thought.best.as_deref() != Some("1") || report.home != 300 || report.note.is_some() {
         return Err(format!("a search after garbage: {thought:?}"));
     }
     println!("garbage: {} simulations, best {}", report.home, thought.best.unwrap_or_default());

@@ -1,9 +1,11 @@
 //! The only file that calls MPI: frames in and out, without ever waiting.
 //!
-//! Receives are posted ahead in a ring, for any sender and any tag, and are taken in the order in which they were
-//! posted: MPI matches the messages of a sender in the order of its sends, so frames of a pair stay in order. A frame
-//! that is sent lives in a slot until MPI is done with it; no free slot is `Full`. The safe layer of the crate `mpi`
-//! lends buffers to a scope and cannot do this.
+//! What has come is first looked at, and received only if it is no longer than a frame may be. Receives that are posted
+//! ahead would be a little faster, but a message longer than the buffer that waits for it is then MPI's to deal with,
+//! and Open MPI 4.1 writes past the buffer (shared memory, single copy) or never ends (without). Messages of a sender
+//! are found in the order of its sends, and are handed on in the order in which they were found. A frame that is sent
+//! lives in a slot until MPI is done with it; no free slot is `Full`. The safe layer of the crate `mpi` lends buffers
+//! to a scope and cannot do this.
 //!
 //! MPI is asked for the thread level "serialised": any thread may call, one at a time. `Lines` is therefore always
 //! behind a lock. Errors are returned, not fatal: a frame that is too long, or a partner that has gone, must not end
@@ -11,11 +13,12 @@
 
 use mpi_sys as ffi;
 use sortie_core::rank::{FRAME_MAX, RankId, SendError};
+use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
-/// Receives posted ahead.
-const RING: usize = 64;
+/// Frames that are being received.
+const INCOMING: usize = 64;
 /// Frames being sent.
 const SLOTS: usize = 128;
 /// Of these at most so many to one rank, so that one that sits still does not hold up the others.
@@ -27,10 +30,8 @@ pub(crate) struct Lines {
     comm: ffi::MPI_Comm,
     pub me: RankId,
     pub size: u32,
-    /// Where frames arrive: one byte more than any, so that one that is too long is seen.
-    ring: Vec<Vec<u8>>,
-    posted: Vec<ffi::MPI_Request>,
-    head: usize,
+    /// Frames on their way in, as they were found: sender, tag, where the bytes go.
+    incoming: VecDeque<(RankId, u32, Vec<u8>, ffi::MPI_Request)>,
     /// Frames on their way out, with their destination; `requests` runs parallel.
     slots: Vec<Option<(RankId, Vec<u8>)>>,
     requests: Vec<ffi::MPI_Request>,
@@ -69,40 +70,18 @@ impl Lines {
         }
         // SAFETY: a constant.
         let null = unsafe { ffi::RSMPI_REQUEST_NULL };
-        let mut lines = Lines {
+        Ok(Lines {
             comm,
             me: RankId(me as u32),
             size: size as u32,
-            ring: vec![vec![0; FRAME_MAX + 1]; RING],
-            posted: vec![null; RING],
-            head: 0,
+            incoming: VecDeque::new(),
             slots: (0..SLOTS).map(|_| None).collect(),
             requests: vec![null; SLOTS],
             free: (0..SLOTS).collect(),
             waiting: vec![0; size as usize],
             spare: Vec::new(),
             gone: Vec::new(),
-        };
-        (0..RING).try_for_each(|i| lines.post(i))?;
-        Ok(lines)
-    }
-
-    fn post(&mut self, i: usize) -> Result<(), String> {
-        let buffer = &mut self.ring[i];
-        // SAFETY: the buffer is on the heap, is not touched and does not move until its request is complete; `close`
-        // takes the receives back before the ring is dropped.
-        let code = unsafe {
-            ffi::MPI_Irecv(
-                buffer.as_mut_ptr().cast(),
-                buffer.len() as c_int,
-                ffi::RSMPI_UINT8_T,
-                ffi::RSMPI_ANY_SOURCE,
-                ffi::RSMPI_ANY_TAG,
-                self.comm,
-                &mut self.posted[i],
-            )
-        };
-        check(code, "MPI_Irecv")
+        })
     }
 
     /// Sends a frame or gives it back.
@@ -172,38 +151,66 @@ impl Lines {
         }
     }
 
-    /// The next frame that has come: its sender, tag and bytes. One that is longer than any comes as so many zeros.
+    /// The next frame that has come: its sender, tag and bytes. One that is longer than any is never received: in its
+    /// place come more zeros than a frame may have bytes.
     pub fn poll(&mut self) -> Option<(RankId, u32, Vec<u8>)> {
-        let (mut flag, head) = (0, self.head);
-        // SAFETY: plain numbers.
-        let mut status: ffi::MPI_Status = unsafe { std::mem::zeroed() };
-        // SAFETY: the request is one that was posted.
-        let code = unsafe { ffi::MPI_Test(&mut self.posted[head], &mut flag, &mut status) };
-        if flag == 0 && code == ffi::MPI_SUCCESS as c_int {
+        if self.incoming.len() < INCOMING
+            && let Some(refused) = self.look()
+        {
+            return Some(refused);
+        }
+        let (from, _, _, request) = self.incoming.front_mut()?;
+        let (from, mut flag) = (*from, 0);
+        // SAFETY: the request belongs to the buffer beside it.
+        let code = unsafe { ffi::MPI_Test(request, &mut flag, ffi::RSMPI_STATUS_IGNORE) };
+        if check(code, "MPI_Test").is_err() {
+            self.lose(from);
+            self.incoming.pop_front();
+            return None;
+        }
+        let (from, tag, frame, _) = if flag != 0 { self.incoming.pop_front()? } else { return None };
+        Some((from, tag, frame))
+    }
+
+    /// Looks for a message and begins to receive it. Returns only what stands for one that is too long.
+    fn look(&mut self) -> Option<(RankId, u32, Vec<u8>)> {
+        let (mut found, mut length) = (0, 0);
+        // SAFETY: plain numbers and a constant; all pointers are to locals.
+        let (code, mut message, status) = unsafe {
+            let mut status: ffi::MPI_Status = std::mem::zeroed();
+            let mut message = ffi::RSMPI_MESSAGE_NULL;
+            let (source, tag) = (ffi::RSMPI_ANY_SOURCE, ffi::RSMPI_ANY_TAG);
+            let code = ffi::MPI_Improbe(source, tag, self.comm, &mut found, &mut message, &mut status);
+            if found != 0 {
+                ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut length);
+            }
+            (code, message, status)
+        };
+        if found == 0 || check(code, "MPI_Improbe").is_err() {
             return None;
         }
         let (from, tag) = (RankId(status.MPI_SOURCE as u32), status.MPI_TAG as u32);
+        // A length that does not fit an int is negative.
+        let Some(length) = usize::try_from(length).ok().filter(|&length| length <= FRAME_MAX) else {
+            return Some((from, tag, vec![0; FRAME_MAX + 1]));
+        };
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.clear();
-        let ok = code == ffi::MPI_SUCCESS as c_int;
-        let truncated = class(code) == ffi::MPI_ERR_TRUNCATE as c_int;
-        if ok {
-            let mut length = 0;
-            // SAFETY: a status that MPI has just filled in.
-            unsafe { ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut length) };
-            frame.extend_from_slice(&self.ring[head][..(length.max(0) as usize).min(FRAME_MAX + 1)]);
-        } else if truncated {
-            frame.resize(FRAME_MAX + 1, 0);
-        }
-        self.head = (head + 1) % RING;
-        if self.post(head).is_err() || from.0 >= self.size {
-            return None;
-        }
-        if !ok && !truncated {
+        frame.resize(length, 0);
+        // SAFETY: the buffer has as many bytes as the message; it is on the heap, so it does not move with its vector,
+        // and nobody touches it until the request is complete. `close` waits for it or leaks it.
+        let code = unsafe {
+            let (data, kind) = (frame.as_mut_ptr().cast(), ffi::RSMPI_UINT8_T);
+            let mut request = ffi::RSMPI_REQUEST_NULL;
+            let code = ffi::MPI_Imrecv(data, length as c_int, kind, &mut message, &mut request);
+            self.incoming.push_back((from, tag, frame, request));
+            code
+        };
+        if check(code, "MPI_Imrecv").is_err() {
             self.lose(from);
-            return None;
+            self.incoming.pop_back();
         }
-        Some((from, tag, frame))
+        None
     }
 
     /// Ends MPI when all processes do, or gives up after a while. True: it ended.
@@ -225,20 +232,15 @@ impl Lines {
             if check(code, "MPI_Test").is_err() || (flag == 0 && begun.elapsed() > patience) {
                 return false;
             }
-            // Nobody sends after the barrier: whatever was sent to us before it has come or is on its way in order.
-            if flag != 0 && self.free.len() == SLOTS {
+            // Everybody is here. What is still on its way out nobody will take.
+            if flag != 0 && (self.free.len() == SLOTS || begun.elapsed() > Duration::from_millis(100)) {
                 break;
             }
             std::thread::sleep(Duration::from_micros(200));
         }
-        for request in &mut self.posted {
-            // SAFETY: receives that nobody sends to any more; waiting for a cancelled one does not block.
-            unsafe {
-                ffi::MPI_Cancel(request);
-                ffi::MPI_Wait(request, ffi::RSMPI_STATUS_IGNORE);
-            }
-        }
-        // SAFETY: nothing is under way.
+        // What MPI might still touch stays where it is to the end of the process.
+        std::mem::forget((std::mem::take(&mut self.slots), std::mem::take(&mut self.incoming)));
+        // SAFETY: nothing is called after it.
         unsafe { ffi::MPI_Finalize() == ffi::MPI_SUCCESS as c_int }
     }
 
