@@ -191,7 +191,8 @@ pub fn with_engine(text: &str, engine: &str) -> String {
     if Form::named(name).is_none() {
         return text.into();
     }
-    let (given, rest) = rest.strip_prefix('[').and_then(|inside| inside.split_once(']')).unwrap_or(("", rest));
+    let (given, rest) =
+        rest.strip_prefix('[').and_then(|inside| inside.split_once(']')).unwrap_or(("", rest));
     if pairs(given).flatten().any(|(key, _)| key == "engine") {
         return text.into();
     }

@@ -4,8 +4,8 @@
 use crate::args::{Command, EngineArg};
 use crate::players::with_engine;
 use anyhow::Result;
-use sortie_core::{AnyGame, AnyPlayer};
 use sortie_core::rank::{Plan, Relayed, Traffic};
+use sortie_core::{AnyGame, AnyPlayer};
 use std::process::ExitCode;
 
 /// What this process is.
@@ -55,7 +55,8 @@ mod started {
     use anyhow::bail;
     use sortie_core::{AnyGame, AnyPlayer};
 
-    const NO_MPI: &str = "this sortie was built without MPI: build it with `cargo build --release --features mpi`";
+    const NO_MPI: &str =
+        "this sortie was built without MPI: build it with `cargo build --release --features mpi`";
 
     pub fn join() -> Result<Role> {
         bail!("--engine mpi: {NO_MPI}")
@@ -85,8 +86,8 @@ mod started {
     use sortie_core::rank::{Engine, Gang, GangPlayer, RankId};
     use sortie_core::{AnyGame, AnyPlayer, Budget, Fault, Origin, PlayError, Thought};
     use std::io::Write;
-    use std::sync::{Arc, OnceLock};
     use std::sync::atomic::AtomicBool;
+    use std::sync::{Arc, OnceLock};
 
     /// MPI is one in a process, by its nature.
     static WORLD: OnceLock<World> = OnceLock::new();
@@ -138,13 +139,14 @@ mod started {
     }
 
     pub fn open(game: &dyn AnyGame, plan: &mut Plan, nodes_given: bool) -> Result<Box<dyn AnyPlayer>> {
-        let world = WORLD
-            .get()
-            .context("engine mpi: start the command as `mpirun -np 4 sortie ... --engine mpi`, see docs/cluster.md")?;
+        let world = WORLD.get().context(
+            "engine mpi: start the command as `mpirun -np 4 sortie ... --engine mpi`, see docs/cluster.md",
+        )?;
         plan.gang.nodes = sized(&plan.gang, nodes_given, world.size())?;
         plan.gang.check()?;
         plan.uct.check()?;
-        let origin = game.origin().context("engine mpi: this game has no name that others could open it by")?;
+        let origin =
+            game.origin().context("engine mpi: this game has no name that others could open it by")?;
         let errand = Errand::Serve(Box::new(Serve::new(origin.clone(), plan)));
         let port = world.open(&errand).map_err(|why| anyhow!("engine mpi: {why}"))?;
         Ok(Box::new(Told(GangPlayer::new(game, plan, Engine::Remote(Box::new(port)))?)))

@@ -165,7 +165,10 @@ mod tests {
         let expected = "4 ranks  busiest 1.25 of the mean  2.1 records, 81 bytes a simulation  40 bytes a record  1,100 distinct of 1,200 nodes added";
         assert_eq!(gang(&busy), expected);
         let ill = GangReport { lost: 3, note: Some("rank 2 is gone".into()), modelled: true, ..busy };
-        assert!(gang(&ill).starts_with("4 ranks, modelled") && gang(&ill).ends_with("3 simulations lost\nrank 2 is gone"));
+        assert!(
+            gang(&ill).starts_with("4 ranks, modelled")
+                && gang(&ill).ends_with("3 simulations lost\nrank 2 is gone")
+        );
     }
 
     #[test]

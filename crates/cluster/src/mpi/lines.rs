@@ -59,7 +59,10 @@ impl Lines {
             let mut comm = ffi::RSMPI_COMM_WORLD;
             check(ffi::MPI_Comm_dup(ffi::RSMPI_COMM_WORLD, &mut comm), "MPI_Comm_dup")?;
             for comm in [ffi::RSMPI_COMM_WORLD, comm] {
-                check(ffi::MPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
+                check(
+                    ffi::MPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN),
+                    "MPI_Comm_set_errhandler",
+                )?;
             }
             check(ffi::MPI_Comm_rank(comm, &mut me), "MPI_Comm_rank")?;
             check(ffi::MPI_Comm_size(comm, &mut size), "MPI_Comm_size")?;
@@ -110,7 +113,15 @@ impl Lines {
         // the request is complete; `close` waits for that or leaves the vector alone.
         let code = unsafe {
             let (data, kind) = (frame.as_ptr().cast(), ffi::RSMPI_UINT8_T);
-            ffi::MPI_Isend(data, length, kind, to.0 as c_int, tag as c_int, self.comm, &mut self.requests[slot])
+            ffi::MPI_Isend(
+                data,
+                length,
+                kind,
+                to.0 as c_int,
+                tag as c_int,
+                self.comm,
+                &mut self.requests[slot],
+            )
         };
         if check(code, "MPI_Isend").is_err() {
             self.slots[slot] = None;

@@ -88,7 +88,11 @@ impl World {
             let came = self.desk.lock().poll(CONTROL);
             let Some((from, frame)) = came else {
                 if begun.elapsed() > OPENED_WITHIN {
-                    return Err(format!("rank {} has not answered for {} s", first.0, OPENED_WITHIN.as_secs()));
+                    return Err(format!(
+                        "rank {} has not answered for {} s",
+                        first.0,
+                        OPENED_WITHIN.as_secs()
+                    ));
                 }
                 std::thread::sleep(LOOK.min(begun.elapsed() / 4));
                 continue;
@@ -110,7 +114,8 @@ impl World {
     pub fn work(&self, open: Open, log: &(dyn Fn(String) + Sync)) -> Result<(), String> {
         let failure = Mutex::new(Ok(()));
         let stops: Mutex<HashMap<u32, Arc<AtomicBool>>> = Mutex::default();
-        let refuse = |from: RankId, why: &str| log(format!("rank {}: from rank {}: {why}", self.me.0, from.0));
+        let refuse =
+            |from: RankId, why: &str| log(format!("rank {}: from rank {}: {why}", self.me.0, from.0));
         let mut pieces = Pieces::default();
         std::thread::scope(|scope| {
             loop {

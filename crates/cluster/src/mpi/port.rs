@@ -12,9 +12,10 @@ pub(crate) const CONTROL: u32 = 0;
 const INBOX_MAX: usize = 4096;
 /// Frames for others that one look may find.
 const OTHERS_AT_ONCE: usize = 32;
-/// A rank that waits gives its core away from the first moment, sleeps after this and for so long at a time.
-const AWAKE: Duration = Duration::from_micros(200);
-const NAP: Duration = Duration::from_micros(100);
+/// A rank that waits looks again and again for so long, and then sleeps for so long at a time. It does not yield: on a
+/// machine with other work that costs many time slices, while whoever sleeps is woken on time.
+const AWAKE: Duration = Duration::from_micros(50);
+const NAP: Duration = Duration::from_micros(50);
 /// How long a frame may take that must go out before something else is done.
 const SENT_WITHIN: Duration = Duration::from_secs(2);
 
@@ -147,7 +148,7 @@ impl Port for MpiPort {
                 return;
             }
             if waited < AWAKE {
-                std::thread::yield_now();
+                std::hint::spin_loop();
             } else {
                 std::thread::sleep(NAP.min(at_most - waited));
             }

@@ -56,7 +56,11 @@ pub fn conform(port: &mut dyn Port, me: RankId, size: u32) -> Result<Conformed, 
     };
     check.too_long()?;
     check.exchange()?;
-    if me == RankId(0) { check.sit_still()? } else { check.press()? }
+    if me == RankId(0) {
+        check.sit_still()?
+    } else {
+        check.press()?
+    }
     match check.port.left() {
         Some(gone) => Err(format!("rank {} is said to be gone", gone.0)),
         None => Ok(check.seen),
@@ -192,7 +196,8 @@ impl Check<'_> {
                 return Err(format!("from rank {}: frame {what} where {expected} was due", from.0));
             }
             let byte = pattern(from, self.me, expected);
-            if frame[0] == PRESSURE && frame.len() != PRESSED_BYTES || frame[HEAD..].iter().any(|b| *b != byte)
+            if frame[0] == PRESSURE && frame.len() != PRESSED_BYTES
+                || frame[HEAD..].iter().any(|b| *b != byte)
             {
                 return Err(format!("from rank {}: frame {expected} was changed on its way", from.0));
             }

@@ -4,10 +4,10 @@
 //! done its share; then it goes home. Records are written, batched, sent, checked and read as in a search, so CPU time
 //! over hops is the price of one record from send to receive, idle polling included.
 
+use super::RankId;
 use super::pump::{FRAMES_AT_ONCE, Port, SendError};
 use super::threads::ports;
 use super::wire::{Outbox, Refused, open_frame};
-use super::RankId;
 use crate::rng::Rng;
 use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};

@@ -36,8 +36,8 @@ pub use pump::{Port, SendError};
 pub use spec::{Form, Gang};
 pub use virtual_time::{Costs, Net};
 pub use walk::Walker;
-pub use wire::FRAME_MAX;
 pub(crate) use walk::{GameWalker, Walk};
+pub use wire::FRAME_MAX;
 pub(crate) use wire::{Outbox, Reader, Refused, Work};
 
 use crate::domain::Outcome;
