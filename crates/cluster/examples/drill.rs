@@ -1,4 +1,5 @@
-//! Drills for a real MPI, for ci/mpi.sh: `mpirun -np 4 drill conform`, `mpirun -np 2 drill garbage`.
+//! Drills for a real MPI, for ci/mpi.sh: `mpirun -np 4 drill conform`, `mpirun -np 2 drill garbage`, and
+//! `mpirun -np 2 drill search`, which takes six seconds, to see what happens when a process is killed meanwhile.
 
 use sortie_cluster::mpi::World;
 use sortie_cluster::{Errand, Serve};
@@ -20,7 +21,8 @@ fn main() -> ExitCode {
     let done = match (world.me(), drill.as_str()) {
         (RankId(0), "conform") => conformance(&world),
         (RankId(0), "garbage") => garbage(&world),
-        (RankId(0), _) => Err(format!("'{drill}': expected conform or garbage")),
+        (RankId(0), "search") => search(&world),
+        (RankId(0), _) => Err(format!("'{drill}': expected conform, garbage or search")),
         _ => world.work(&|origin| open(origin), &|line| eprintln!("drill: {line}")),
     };
     if let Err(why) = &done {
@@ -86,5 +88,21 @@ fn garbage(world: &World) -> Result<(), String> {
         return Err(format!("a search after garbage: {thought:?}"));
     }
     println!("garbage: {} simulations, best {}", report.home, thought.best.unwrap_or_default());
+    Ok(())
+}
+
+fn search(world: &World) -> Result<(), String> {
+    let origin = Origin { name: "nim/21".into(), text: None };
+    let gang = Gang { nodes: world.size(), ..Gang::default() };
+    let plan = Plan { gang, uct: Uct { memory: 1, ..Uct::plain() }, seed: 1 };
+    let game = open(&origin)?;
+    let port = world.open(&Errand::Serve(Box::new(Serve::new(origin, &plan))))?;
+    let mut player =
+        GangPlayer::new(&*game, &plan, Engine::Remote(Box::new(port))).map_err(|e| e.to_string())?;
+    let budget = Budget { seconds: Some(6.0), ..Budget::default() };
+    let thought =
+        player.think(&budget, &AtomicBool::new(false), &mut |_| {}).map_err(|fault| fault.to_string())?;
+    let note = thought.gang.and_then(|gang| gang.note).unwrap_or_default();
+    println!("search: best {} after {:.1} s; {note}", thought.best.unwrap_or_default(), thought.seconds);
     Ok(())
 }
