@@ -84,7 +84,7 @@ killed() {
     run 240 2 "$sortie" match tictactoe/3 "${players[@]}" --games 40 --limit 400playouts --concurrency 1 --out "$out" \
         --quiet --engine mpi >/dev/null 2>"$folder/log" &
     local job=$! tries=0
-    until [[ $(wc -l <"$out/games.jsonl" 2>/dev/null || echo 0) -ge 2 ]]; do
+    until [[ -f $out/games.jsonl && $(wc -l <"$out/games.jsonl") -ge 2 ]]; do
         sleep 0.2
         ((++tries < 600)) || die "no game is played: $(cat "$folder/log")"
     done
