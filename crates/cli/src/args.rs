@@ -20,6 +20,18 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// What runs searches that are spread over ranks and do not say it themselves: threads or mpi
+    #[arg(long, value_name = "NAME", global = true, hide_possible_values = true, help_heading = "Clusters")]
+    pub engine: Option<EngineArg>,
+}
+
+/// What runs ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum EngineArg {
+    /// Threads of this process.
+    Threads,
+    /// The processes that mpirun or srun started with this one.
+    Mpi,
 }
 
 /// The commands.
@@ -336,6 +348,8 @@ pub enum Bench {
     Search(BenchSearch),
     /// The number of ways to play so many moves, which tells whether rules are right
     Perft(BenchPerft),
+    /// CPU time of a record between ranks, from send to receive
+    Messages(BenchMessages),
 }
 
 /// `sortie bench playouts`.
@@ -562,6 +576,32 @@ pub struct BenchPerft {
     /// Moves to play
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=20))]
     pub depth: u32,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sortie bench messages`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie bench messages                              among two threads
+  mpirun -np 2 sortie bench messages --engine mpi    among the processes of a job
+
+Tokens hop from rank to rank as searches do, batched as they are; nothing else is done.")]
+pub struct BenchMessages {
+    /// Threads, where no engine is named
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..=64))]
+    pub ranks: u32,
+    /// Hops of the tokens of each rank
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
+    pub hops: u64,
+    /// Tokens of each rank that are under way
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub tokens: u32,
+    /// Moves of the path that each carries
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(0..=200))]
+    pub path: u8,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

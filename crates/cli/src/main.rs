@@ -16,6 +16,7 @@ mod output;
 mod players;
 mod processor;
 mod progress;
+mod ranks;
 mod raster;
 mod scale;
 mod scribe;
@@ -50,10 +51,19 @@ fn main() -> ExitCode {
 
 #[inline(never)]
 fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let mut cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    // Of the processes of a cluster only the first runs the command.
+    match cli.engine.map_or(Ok(ranks::Role::Front), |engine| ranks::join(engine, &mut cli.command)) {
+        Ok(ranks::Role::Front) => ranks::leave(command(cli)),
+        Ok(ranks::Role::Done(code)) => code,
+        Err(error) => failure(&error),
+    }
+}
+
+fn command(cli: Cli) -> ExitCode {
     let verdict = match cli.command {
         Command::List(args) => commands::list::run(&args),
         Command::Solve(args) => commands::solve::run(&args),
@@ -70,6 +80,7 @@ fn run() -> ExitCode {
         Command::Bench(Bench::Rollouts(args)) => commands::bench_games::rollouts(&args),
         Command::Bench(Bench::Search(args)) => commands::bench_games::search(&args),
         Command::Bench(Bench::Perft(args)) => commands::bench_games::perft(&args),
+        Command::Bench(Bench::Messages(args)) => commands::bench_messages::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),
@@ -78,11 +89,13 @@ fn run() -> ExitCode {
         Ok(Verdict::Done) => ExitCode::SUCCESS,
         Ok(Verdict::NotFound) => ExitCode::from(1),
         Err(error) if reader_is_gone(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            output::say(&format!("sortie: {}", format!("{error:#}").replace('\n', " ")));
-            ExitCode::from(2)
-        }
+        Err(error) => failure(&error),
     }
+}
+
+fn failure(error: &anyhow::Error) -> ExitCode {
+    output::say(&format!("sortie: {}", format!("{error:#}").replace('\n', " ")));
+    ExitCode::from(2)
 }
 
 /// Clap's help and version as they are, its errors as one line.

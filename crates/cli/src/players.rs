@@ -3,6 +3,7 @@
 
 use crate::duration;
 use crate::engine::{Gtp, Program, Uci};
+use crate::ranks;
 use crate::scale::costs;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
@@ -40,6 +41,8 @@ pub struct Spread {
     pub uct: Uct,
     /// What runs them.
     pub engine: EngineName,
+    /// The number of machines was given, and not left to the cluster.
+    pub nodes_given: bool,
     /// The modelled network.
     pub net: Net,
     /// The modelled costs; `None`: those built in for the game and the search.
@@ -61,6 +64,8 @@ pub enum EngineName {
     Threads,
     /// Virtual time.
     Virtual,
+    /// The processes of an MPI job.
+    Mpi,
 }
 
 /// Opens the player that a text names.
@@ -171,11 +176,12 @@ impl Player {
         Ok(match self {
             Player::Own(uct) => game.player(uct, seed)?,
             Player::Gang(spread) => {
+                let mut plan = Plan { gang: spread.gang.clone(), uct: spread.uct.clone(), seed };
                 let engine = match spread.engine {
                     EngineName::Threads => Engine::Threads,
                     EngineName::Virtual => Engine::Virtual(spread.net.clone(), spread.costs(game)),
+                    EngineName::Mpi => return ranks::open(game, &mut plan, spread.nodes_given),
                 };
-                let plan = Plan { gang: spread.gang.clone(), uct: spread.uct.clone(), seed };
                 Box::new(GangPlayer::new(game, &plan, engine)?)
             }
             Player::Random => Box::new(Random::new(game, seed)?),
@@ -185,6 +191,23 @@ impl Player {
             }
         })
     }
+}
+
+/// The same text with the engine named, if it is a search spread over ranks that names none.
+pub fn with_engine(text: &str, engine: &str) -> String {
+    let text = text.trim();
+    let end = text.find([':', '[']).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    if Form::named(name).is_none() {
+        return text.into();
+    }
+    let (given, rest) =
+        rest.strip_prefix('[').and_then(|inside| inside.split_once(']')).unwrap_or(("", rest));
+    if pairs(given).flatten().any(|(key, _)| key == "engine") {
+        return text.into();
+    }
+    let given = if given.trim().is_empty() { String::new() } else { format!("{given},") };
+    format!("{name}[{given}engine={engine}]{rest}")
 }
 
 fn unknown(name: &str) -> anyhow::Error {
@@ -229,6 +252,7 @@ fn spread(form: Form, rest: &str) -> Result<Spread> {
         gang: Gang { form, ..Gang::default() },
         uct,
         engine: EngineName::Threads,
+        nodes_given: false,
         net: Net::default(),
         costs: None,
     };
@@ -250,7 +274,8 @@ fn option(spread: &mut Spread, key: &str, value: &str) -> Result<()> {
             spread.engine = match value {
                 "threads" => EngineName::Threads,
                 "virtual" => EngineName::Virtual,
-                _ => bail!("engine {}: expected threads or virtual", cut(value)),
+                "mpi" => EngineName::Mpi,
+                _ => bail!("engine {}: expected threads, virtual or mpi", cut(value)),
             }
         }
         "latency" => spread.net.latency = nanos()?,
@@ -260,6 +285,7 @@ fn option(spread: &mut Spread, key: &str, value: &str) -> Result<()> {
         _ => {
             spread.gang = changed(&spread.gang, key, value)?;
             spread.gang.check()?;
+            spread.nodes_given |= key == "nodes";
         }
     }
     Ok(())
@@ -419,6 +445,22 @@ mod tests {
         for (name, _) in PRESETS {
             assert_eq!(Player::parse(name).unwrap(), Player::Own(Box::new(Uct::preset(name).unwrap())));
             assert!(help().contains(name));
+        }
+    }
+
+    #[test]
+    fn an_engine_is_named_where_none_was() {
+        for (text, expected) in [
+            ("tds", "tds[engine=mpi]"),
+            (" tds:default:c=0.7", "tds[engine=mpi]:default:c=0.7"),
+            ("tds[ranks=2]:plain", "tds[ranks=2,engine=mpi]:plain"),
+            ("tds[]", "tds[engine=mpi]"),
+            ("tds[nodes=4,engine=virtual]", "tds[nodes=4,engine=virtual]"),
+            ("default:threads=2", "default:threads=2"),
+            ("uci:tds", "uci:tds"),
+        ] {
+            assert_eq!(with_engine(text, "mpi"), expected);
+            assert!(Player::parse(expected).is_ok());
         }
     }
 

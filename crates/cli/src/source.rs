@@ -3,7 +3,7 @@
 
 use crate::folder;
 use anyhow::{Context, Result, anyhow, bail};
-use sortie_core::{AnyGame, AnyProblem, Position, Record, ReplayError};
+use sortie_core::{AnyGame, AnyProblem, Origin, Position, Record, ReplayError};
 use sortie_domains::{DOMAINS, Opened};
 use std::cell::RefCell;
 use std::fs::File;
@@ -54,8 +54,12 @@ impl Instance {
             *text.borrow_mut() = Some(read.clone());
             Ok(read)
         };
-        let opened = sortie_domains::open(name, &keep)?;
-        Ok(Instance { name: name.to_string(), text: text.into_inner(), opened, start: None })
+        let mut opened = sortie_domains::open(name, &keep)?;
+        let text = text.into_inner();
+        if let Opened::Game(game) = &mut opened {
+            game.set_origin(Origin { name: name.to_string(), text: text.clone() });
+        }
+        Ok(Instance { name: name.to_string(), text, opened, start: None })
     }
 
     /// The word before the slash.

@@ -3,6 +3,7 @@
 
 use crate::duration;
 use crate::output::count;
+use sortie_core::rank::GangReport;
 use sortie_core::{Line, Outcome, Side, Thought};
 use std::fmt::Write;
 
@@ -58,6 +59,31 @@ pub fn status(thought: &Thought) -> String {
     );
     if thought.recycled > 0 {
         let _ = write!(text, " (recycled {} times)", count(thought.recycled));
+    }
+    text
+}
+
+/// How the ranks of a spread search were busy, in a line.
+pub fn gang(gang: &GangReport) -> String {
+    let mut text = format!(
+        "{} ranks{}  busiest {:.2} of the mean  {:.1} records, {:.0} bytes a simulation  {:.0} bytes a record  {} distinct of {} nodes added",
+        gang.ranks,
+        if gang.modelled { ", modelled" } else { "" },
+        gang.busiest,
+        gang.records,
+        gang.bytes,
+        gang.bytes_a_record,
+        count(gang.distinct.round() as u64),
+        count(gang.added),
+    );
+    if gang.lost > 0 {
+        let _ = write!(text, "  {} simulations lost", count(gang.lost));
+    }
+    if gang.refused > 0 {
+        let _ = write!(text, "  {} records refused", count(gang.refused));
+    }
+    if let Some(note) = &gang.note {
+        let _ = write!(text, "\n{note}");
     }
     text
 }
@@ -122,6 +148,27 @@ mod tests {
         let proved = Thought { proved: Some(Outcome::Win(Side::First)), ..Thought::default() };
         assert_eq!(sentence(&proved, Side::Second), "a proved loss for it");
         assert_eq!(sentence(&Thought::default(), Side::First), "no opinion");
+    }
+
+    #[test]
+    fn a_gang_is_told_of_in_a_line_and_what_went_wrong_in_another() {
+        let busy = GangReport {
+            ranks: 4,
+            busiest: 1.25,
+            records: 2.06,
+            bytes: 81.4,
+            bytes_a_record: 39.5,
+            added: 1200,
+            distinct: 1100.2,
+            ..GangReport::default()
+        };
+        let expected = "4 ranks  busiest 1.25 of the mean  2.1 records, 81 bytes a simulation  40 bytes a record  1,100 distinct of 1,200 nodes added";
+        assert_eq!(gang(&busy), expected);
+        let ill = GangReport { lost: 3, note: Some("rank 2 is gone".into()), modelled: true, ..busy };
+        assert!(
+            gang(&ill).starts_with("4 ranks, modelled")
+                && gang(&ill).ends_with("3 simulations lost\nrank 2 is gone")
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::replay::{ReplayError, legal_texts, replay, replay_whole};
 use crate::rng::Rng;
 use crate::run::{Control, StreamCheckpoint};
 use crate::search::SpecError;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A single-player problem of any type.
@@ -45,6 +46,19 @@ pub trait AnyGame: Send + Sync {
     fn perft(&self, depth: u32) -> u64;
     /// The same game in a box of its own, for whoever outlives this one.
     fn share(&self) -> Box<dyn AnyGame>;
+    /// What it was opened from, where that is known: a process elsewhere can open it too.
+    fn origin(&self) -> Option<&Origin>;
+    /// Says what it was opened from.
+    fn set_origin(&mut self, origin: Origin);
+}
+
+/// What an instance was opened from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// `domain/name`.
+    pub name: String,
+    /// The text of its file, if it is one.
+    pub text: Option<String>,
 }
 
 /// A position as plain data.
@@ -92,12 +106,12 @@ fn problem_position<P: Problem>(problem: &P, state: &P::State) -> Position {
 
 /// A game behind `AnyGame`. A wrapper, because one type may not carry both blanket implementations; shared, because
 /// boards and players outlive the call that makes them.
-pub struct Boxed<G>(Arc<G>);
+pub struct Boxed<G>(Arc<G>, Option<Arc<Origin>>);
 
 impl<G: Game> Boxed<G> {
     /// Puts a game behind the seam.
     pub fn new(game: G) -> Self {
-        Boxed(Arc::new(game))
+        Boxed(Arc::new(game), None)
     }
 }
 
@@ -143,6 +157,14 @@ impl<G: Game> AnyGame for Boxed<G> {
     }
 
     fn share(&self) -> Box<dyn AnyGame> {
-        Box::new(Boxed(self.0.clone()))
+        Box::new(Boxed(self.0.clone(), self.1.clone()))
+    }
+
+    fn origin(&self) -> Option<&Origin> {
+        self.1.as_deref()
+    }
+
+    fn set_origin(&mut self, origin: Origin) {
+        self.1 = Some(Arc::new(origin));
     }
 }

@@ -36,7 +36,7 @@ mod run;
 mod search;
 pub mod toy;
 
-pub use any::{AnyGame, AnyProblem, Boxed, Position};
+pub use any::{AnyGame, AnyProblem, Boxed, Origin, Position};
 pub use best_of::{BestOf, Outcomes, best_of};
 pub use domain::{Choices, Domain, Game, Outcome, Problem, Side};
 pub use job::{InOrder, JobId, JobSource, Ledger, run_jobs};

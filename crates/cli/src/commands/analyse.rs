@@ -53,6 +53,9 @@ pub fn run(args: &Analyse) -> Result<Verdict> {
         let table = thought::table(&thought, side, args.lines as usize);
         let best = thought.best.as_deref().unwrap_or("none");
         output::print(&format!("{table}\nbest {best}  {}", thought::status(&thought)))?;
+        if let Some(gang) = &thought.gang {
+            output::print(&thought::gang(gang))?;
+        }
     }
     Ok(Verdict::Done)
 }

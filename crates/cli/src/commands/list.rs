@@ -6,6 +6,7 @@ use crate::output;
 use crate::searches::{PARAMETERS, SEARCHES, option, parameters};
 use anyhow::Result;
 use serde_json::{Value, json};
+use sortie_core::rank::Form;
 use sortie_domains::{DOMAINS, Entry};
 use std::fmt::Write;
 
@@ -37,6 +38,10 @@ fn text() -> String {
             let _ = writeln!(out, "{:10} {}: {meaning} [{default}]", "", option(&key));
         }
     }
+    out.push_str("\nFORMS (a search of a game spread over ranks: --player 'NAME[nodes=4]:default')\n\n");
+    for (name, about) in Form::ALL {
+        let _ = writeln!(out, "{name:10} {about}");
+    }
     out
 }
 
@@ -58,7 +63,12 @@ fn json() -> Value {
         });
         json!({ "name": name, "about": about, "parameters": parameters.collect::<Vec<_>>() })
     });
-    json!({ "domains": domains.collect::<Vec<_>>(), "searches": searches.collect::<Vec<_>>() })
+    let forms = Form::ALL.iter().map(|(name, about)| json!({ "name": name, "about": about }));
+    json!({
+        "domains": domains.collect::<Vec<_>>(),
+        "searches": searches.collect::<Vec<_>>(),
+        "forms": forms.collect::<Vec<_>>(),
+    })
 }
 
 /// The examples of a domain as they are typed.

@@ -3,6 +3,7 @@
 pub mod analyse;
 pub mod bench;
 pub mod bench_games;
+pub mod bench_messages;
 pub mod engine;
 pub mod learn;
 pub mod list;

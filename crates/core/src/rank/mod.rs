@@ -20,6 +20,7 @@
 
 mod calibrate;
 mod canopy;
+mod conformance;
 mod df;
 mod flights;
 mod gang;
@@ -27,6 +28,7 @@ mod ground;
 mod leaf;
 mod ledger;
 mod member;
+mod messages;
 mod mp;
 mod pump;
 mod root;
@@ -43,13 +45,15 @@ mod walk;
 mod wire;
 
 pub use calibrate::Calibration;
+pub use conformance::{Conformed, conform};
 pub use gang::{Engine, GangPlayer, GangReport, Plan, serve};
-
+pub use messages::{Relayed, Traffic, relay, relay_on_threads};
 pub use pump::{Port, SendError};
 pub use spec::{Form, Gang, Vote};
 pub use virtual_time::{Costs, Net};
 pub use walk::Walker;
 pub(crate) use walk::{GameWalker, Walk};
+pub use wire::FRAME_MAX;
 pub(crate) use wire::{Outbox, Reader, Refused, Work};
 
 use crate::domain::Outcome;

@@ -28,6 +28,8 @@ pub enum SendError {
     Full(Vec<u8>),
     /// The rank is gone.
     Gone,
+    /// It is longer than `FRAME_MAX`.
+    TooLong,
 }
 
 /// Frames that wait to be sent before nothing new is begun.
@@ -35,7 +37,7 @@ pub(crate) const BACKLOG_MAX: usize = 64;
 /// How long a record may wait for others to share its frame while there is work to do.
 pub(crate) const LINGER: Nanos = 20_000;
 /// Frames taken in before anything else is done.
-const FRAMES_AT_ONCE: usize = 32;
+pub(crate) const FRAMES_AT_ONCE: usize = 32;
 /// Simulations that end without a playout before the others are heard.
 const TRIES_AT_ONCE: usize = 32;
 const PARK_MAX: Duration = Duration::from_millis(20);
@@ -123,6 +125,7 @@ fn send(member: &mut Member, port: &mut dyn Port, out: &mut Outbox, now: Nanos) 
             Ok(()) => {}
             Err(SendError::Full(frame)) => full.push((to, frame)),
             Err(SendError::Gone) => member.left(to, now, out),
+            Err(SendError::TooLong) => unreachable!("the outbox closes a frame before it is too long"),
         }
     }
     for (to, frame) in full.into_iter().rev() {

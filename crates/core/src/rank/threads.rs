@@ -3,7 +3,7 @@
 use super::RankId;
 use super::member::Member;
 use super::pump::{Hands, Port, SendError, pump};
-use super::wire::Outbox;
+use super::wire::{FRAME_MAX, Outbox};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -31,6 +31,9 @@ pub(crate) fn ports(size: u32) -> Vec<ThreadPort> {
 
 impl Port for ThreadPort {
     fn try_send(&mut self, to: RankId, frame: Vec<u8>) -> Result<(), SendError> {
+        if frame.len() > FRAME_MAX {
+            return Err(SendError::TooLong);
+        }
         match self.to[to.0 as usize].try_send((self.me, frame)) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full((_, frame))) => Err(SendError::Full(frame)),

@@ -19,8 +19,8 @@ pub(crate) const HEADER: usize = 16;
 const FRAME_SENT: usize = 16 << 10;
 /// Records that share a frame.
 const RECORDS_SENT: u32 = 64;
-/// No frame is longer: what is written last may pass `FRAME_SENT` by one record.
-pub(crate) const FRAME_MAX: usize = HEADER + FRAME_SENT + RECORD_MAX + 2;
+/// No frame is longer: what is written last may pass 16 KiB by one record.
+pub const FRAME_MAX: usize = HEADER + FRAME_SENT + RECORD_MAX + 2;
 /// The longest record.
 pub(crate) const RECORD_MAX: usize = u16::MAX as usize;
 /// Frames kept for their buffers.
