@@ -32,6 +32,8 @@ pub trait AnyGame: Send + Sync {
     fn board(&self, start: Option<&str>) -> Result<Box<dyn AnyBoard>, PlayError>;
     /// A player who searches as `spec` says.
     fn player(&self, spec: &Uct, seed: u64) -> Result<Box<dyn AnyPlayer>, SpecError>;
+    /// A player of the game's own making; `None` where there is none.
+    fn engine(&self, seed: u64) -> Option<Box<dyn AnyPlayer>>;
     /// A table of move categories as the file that the game reads it from; `None` where it reads none.
     fn show_categories(&self, weights: &[f64]) -> Option<String>;
     /// The mean value, for the first side, of so many random playouts from the start: `Game::rollout` again and again.
@@ -107,6 +109,10 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn player(&self, spec: &Uct, seed: u64) -> Result<Box<dyn AnyPlayer>, SpecError> {
         Ok(Box::new(Searcher::new(self.0.clone(), spec.clone(), seed)?))
+    }
+
+    fn engine(&self, seed: u64) -> Option<Box<dyn AnyPlayer>> {
+        self.0.engine(seed)
     }
 
     fn show_categories(&self, weights: &[f64]) -> Option<String> {

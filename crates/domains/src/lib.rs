@@ -3,7 +3,7 @@
 
 mod breakthrough;
 mod connect4;
-mod connect6;
+pub mod connect6;
 mod gomoku;
 mod grid;
 mod hex;

@@ -8,12 +8,26 @@
 //!
 //! `board.rs` and what builds on it is the engine: it thinks in turns.
 
+mod attack;
+mod board;
+mod engine;
+mod player;
+mod proof;
 mod rules;
+mod status;
 #[cfg(test)]
 mod tests;
 mod text;
+mod vcdt;
+mod zone;
 
+pub use board::{Board, Windows};
+pub use engine::{Answer, Engine, Evidence, Limits};
+pub use proof::{Proof, Step, check};
 pub use rules::{Connect6, State};
+pub use status::Status;
+pub use vcdt::{Vcdt, Verdict};
+pub use zone::{Attempt, Loss, Zone, prove_loss};
 
 use crate::grid::{SIDE_MAX, parse_square};
 use crate::instance::{Entry, OpenError, Opened, Request};

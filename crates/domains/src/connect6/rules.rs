@@ -1,10 +1,12 @@
 //! The rules, on bits: every row, column and diagonal is a word for each side, so six in a row are five shifts and what
 //! a cell is worth to a playout is read off eleven bits a direction.
 
+use super::player::EnginePlayer;
 use super::text;
 use crate::grid::{self, Grid, SIDE_MAX, zobrist};
 use sortie_core::picture::Picture;
-use sortie_core::{Domain, Game, Outcome, Rng, Side};
+use sortie_core::{AnyPlayer, Domain, Game, Outcome, Rng, Side};
+use std::sync::Arc;
 
 /// Rows, columns and both kinds of diagonals of the largest board.
 const LINES: usize = 2 * SIDE_MAX + 2 * (2 * SIDE_MAX - 1);
@@ -125,11 +127,7 @@ impl Connect6 {
     pub fn stone(&self, state: &State, cell: u16) -> Option<Side> {
         let Spot { line, bit } = self.spots[usize::from(cell)][0];
         let on = |side: usize| state.stones[side][usize::from(line)] >> bit & 1 == 1;
-        if on(0) {
-            Some(Side::First)
-        } else {
-            on(1).then_some(Side::Second)
-        }
+        if on(0) { Some(Side::First) } else { on(1).then_some(Side::Second) }
     }
 
     fn stone_at(&self, state: &State) -> impl Fn(usize, usize) -> Option<Side> {
@@ -139,7 +137,9 @@ impl Connect6 {
     /// Whether a stone on this cell is part of six in a row.
     #[inline]
     fn wins(&self, state: &State, cell: u16, side: Side) -> bool {
-        self.spots[usize::from(cell)].iter().any(|spot| six(state.stones[index(side)][usize::from(spot.line)]))
+        self.spots[usize::from(cell)]
+            .iter()
+            .any(|spot| six(state.stones[index(side)][usize::from(spot.line)]))
     }
 
     #[inline]
@@ -162,7 +162,9 @@ impl Connect6 {
         }
         state.played = counts[0] + counts[1];
         let first = (0..state.played).filter(|&played| turn(played) == Side::First).count();
-        if usize::from(counts[0]) != first || state.to_move() != to_move && usize::from(state.played) < stones.len() {
+        if usize::from(counts[0]) != first
+            || state.to_move() != to_move && usize::from(state.played) < stones.len()
+        {
             return Err(format!(
                 "{} x and {} o with {} to move: x plays one stone, then both sides two a turn",
                 counts[0],
@@ -377,6 +379,10 @@ impl Game for Connect6 {
         let tempo = 12.0 * f64::from(state.stones_left());
         sum += if state.to_move() == Side::First { tempo } else { -tempo };
         0.5 + 0.5 * (sum / (60.0 + sum.abs()))
+    }
+
+    fn engine(self: &Arc<Self>, _seed: u64) -> Option<Box<dyn AnyPlayer>> {
+        Some(Box::new(EnginePlayer::new(self.clone())))
     }
 
     fn rollout(

@@ -14,7 +14,8 @@ pub fn name(size: usize, cell: u16) -> String {
 /// The cell that a word means, in either notation.
 pub fn parse_stone(size: usize, word: &str) -> Option<u16> {
     let word = word.strip_prefix(';').unwrap_or(word);
-    let property = ["B[", "W[", "b[", "w["].iter().find_map(|open| word.strip_prefix(open)?.strip_suffix(']'));
+    let property =
+        ["B[", "W[", "b[", "w["].iter().find_map(|open| word.strip_prefix(open)?.strip_suffix(']'));
     let word = property.unwrap_or(word);
     let (column, row) = match word.as_bytes() {
         [column, row] if column.is_ascii_alphabetic() && row.is_ascii_alphabetic() => {
@@ -61,10 +62,16 @@ pub fn parse_position(game: &Connect6, text: &str) -> Result<State, String> {
                 _ => None,
             };
             if named.is_some_and(|side| side != state.to_move()) {
-                return wrong("is of the side whose turn it is not: black plays one stone, then both two a turn");
+                return wrong(
+                    "is of the side whose turn it is not: black plays one stone, then both two a turn",
+                );
             }
             match parse_stone(game.size(), stone) {
-                None => return wrong("is no cell: expected a letter and a number as in j10, or two letters as in jj"),
+                None => {
+                    return wrong(
+                        "is no cell: expected a letter and a number as in j10, or two letters as in jj",
+                    );
+                }
                 Some(cell) if game.stone(&state, cell).is_some() => return wrong("lies on another"),
                 Some(cell) => game.play(&mut state, cell),
             }
