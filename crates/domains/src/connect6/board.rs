@@ -5,8 +5,8 @@
 //! It knows nothing of turns: an attack search passes for the other side, a proof puts stones where no game would.
 
 use super::rules::{Connect6, State};
-use crate::grid::zobrist;
-use sortie_core::Side;
+use crate::grid::{SIDE_MAX, zobrist};
+use sortie_core::{Side, mix};
 use std::sync::Arc;
 
 /// No cell: the second stone of a turn that has only one.
@@ -123,6 +123,22 @@ impl Board {
     #[inline]
     pub fn key(&self) -> u64 {
         self.key
+    }
+
+    /// A hash of the stones and the side to move that all eight mirror images of a position share.
+    pub fn symmetric_key(&self, to_move: usize) -> u128 {
+        let last = self.windows.size - 1;
+        let mut keys = [u128::from(to_move as u64); 8];
+        for (cell, &stone) in self.stones.iter().enumerate().filter(|(_, stone)| **stone != 2) {
+            let (c, r) = (cell % self.windows.size, cell / self.windows.size);
+            let (fc, fr) = (last - c, last - r);
+            let images = [(c, r), (fc, r), (c, fr), (fc, fr), (r, c), (fr, c), (r, fc), (fr, fc)];
+            for (key, (c, r)) in keys.iter_mut().zip(images) {
+                let number = 2 * (r * SIDE_MAX + c) as u64 + u64::from(stone);
+                *key ^= u128::from(mix(number)) << 64 | u128::from(mix(!number));
+            }
+        }
+        keys.into_iter().min().expect("eight of them")
     }
 
     /// What the live windows of a side are worth.

@@ -7,11 +7,11 @@
 
 use super::attack::sorted;
 use super::board::{Board, Covers, NONE, Windows, hits};
-use super::proof::Proof;
+use super::proof::{Loss, Proof};
 use super::rules::{Connect6, State};
 use super::status::Status;
 use super::vcdt::{Vcdt, Verdict};
-use super::zone::{Attempt, Loss, Zone, prove_loss};
+use super::zone::{Attempt, Zone, prove_loss};
 use sortie_core::{Game, Side};
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 //! cells, one window after the other, and believes no count and no list.
 
 use super::board::NONE;
+use std::collections::HashSet;
 
 /// A strategy that wins: `steps[0]` is the first turn of the side that attacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,11 +21,75 @@ pub struct Step {
     pub answers: Vec<([u16; 2], u32)>,
 }
 
+/// A proof that the side to move has lost, whatever it plays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// How the other side wins if it passes.
+    pub pass: Proof,
+    /// For cells in the zone of that proof, how it wins against a stone there.
+    pub stones: Vec<(u16, Proof)>,
+    /// For every second cell in the zone of those, and for all where there is none, how it wins against the turn.
+    pub turns: Vec<([u16; 2], Proof)>,
+}
+
 /// Checks that a proof wins for `side` on a board of `size` times `size`, `stones[cell]` being 0, 1 or 2 for nobody.
 /// The error says at which turn it does not hold.
 pub fn check(size: usize, stones: &[u8], side: u8, proof: &Proof) -> Result<(), String> {
-    let mut checker = Checker { size: size as i32, stones: stones.to_vec(), side, proof, seen: Vec::new() };
-    checker.step(0, 0)
+    check_zone(size, stones, side, proof, 0).map(|_| ())
+}
+
+/// Checks that `side`, to move with `left` stones, has lost, but for the turns in `excluded` (smaller cell first).
+pub fn check_loss(
+    size: usize,
+    stones: &[u8],
+    side: u8,
+    left: u32,
+    excluded: &[[u16; 2]],
+    loss: &Loss,
+) -> Result<(), String> {
+    let mut stones = stones.to_vec();
+    if !Checker::new(size, &stones, side, &loss.pass, 0).windows(side, 6 - left as usize).is_empty() {
+        return Err("the side to move makes six".into());
+    }
+    let zone = check_zone(size, &stones, 1 - side, &loss.pass, left as usize)?;
+    for first in empty_cells(&zone, &stones) {
+        let known = loss.stones.iter().find(|(cell, _)| *cell == first);
+        if left == 1 && excluded.contains(&[first, NONE]) {
+            continue;
+        }
+        stones[usize::from(first)] = side;
+        let inner = match known {
+            Some((_, proof)) => check_zone(size, &stones, 1 - side, proof, left as usize - 1)?,
+            None if left == 1 => return Err(format!("nothing against a stone on {first}")),
+            None => vec![true; stones.len()],
+        };
+        let seconds = if left == 2 { empty_cells(&inner, &stones) } else { Vec::new() };
+        for second in seconds {
+            let turn = [first.min(second), first.max(second)];
+            if excluded.contains(&turn) {
+                continue;
+            }
+            let Some((_, proof)) = loss.turns.iter().find(|(known, _)| *known == turn) else {
+                return Err(format!("nothing against stones on {first} and {second}"));
+            };
+            stones[usize::from(second)] = side;
+            check(size, &stones, 1 - side, proof)?;
+            stones[usize::from(second)] = 2;
+        }
+        stones[usize::from(first)] = 2;
+    }
+    Ok(())
+}
+
+/// Checks a proof; the cells that it depends on when the other side has `extra` more stones.
+fn check_zone(size: usize, stones: &[u8], side: u8, proof: &Proof, extra: usize) -> Result<Vec<bool>, String> {
+    let mut checker = Checker::new(size, stones, side, proof, extra);
+    checker.step(0, 0)?;
+    Ok(checker.zone)
+}
+
+fn empty_cells(zone: &[bool], stones: &[u8]) -> Vec<u16> {
+    (0..stones.len()).filter(|&cell| zone[cell] && stones[cell] == 2).map(|cell| cell as u16).collect()
 }
 
 struct Checker<'a> {
@@ -32,29 +97,39 @@ struct Checker<'a> {
     stones: Vec<u8>,
     side: u8,
     proof: &'a Proof,
+    extra: usize,
+    zone: Vec<bool>,
     /// Steps that hold, with the stones they were checked with.
-    seen: Vec<(u32, Vec<u8>)>,
+    seen: HashSet<(u32, Vec<u8>)>,
 }
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
+    fn new(size: usize, stones: &[u8], side: u8, proof: &'a Proof, extra: usize) -> Self {
+        let zone = vec![false; stones.len()];
+        Checker { size: size as i32, stones: stones.to_vec(), side, proof, extra, zone, seen: HashSet::new() }
+    }
+
     fn step(&mut self, number: u32, depth: usize) -> Result<(), String> {
         let step = self.proof.steps.get(number as usize).ok_or("a step that is not there")?;
+        // Stones are only added, so no line is longer than the board has cells, whatever the proof says.
         let fail = |what: &str| Err(format!("turn {depth} (step {number}) {what}"));
-        if self.seen.iter().any(|(n, stones)| *n == number && *stones == self.stones) {
+        if step.answers.len() > 1 && self.seen.contains(&(number, self.stones.clone())) {
             return Ok(());
         }
-        for cell in step.turn.into_iter().filter(|&cell| cell != NONE) {
-            match self.stones.get_mut(usize::from(cell)) {
-                Some(stone) if *stone == 2 => *stone = self.side,
-                _ => return fail("is not on empty cells"),
-            }
+        let turn = || step.turn.into_iter().filter(|&cell| cell != NONE);
+        if step.turn[0] == step.turn[1] || turn().any(|cell| self.stones.get(usize::from(cell)) != Some(&2)) {
+            return fail("is not on empty cells");
+        }
+        for cell in turn() {
+            self.stones[usize::from(cell)] = self.side;
+            self.zone[usize::from(cell)] = true;
         }
         let verdict = self.answers(step, number, depth);
-        for cell in step.turn.into_iter().filter(|&cell| cell != NONE) {
+        for cell in turn() {
             self.stones[usize::from(cell)] = 2;
         }
         if verdict.is_ok() && step.answers.len() > 1 {
-            self.seen.push((number, self.stones.clone()));
+            self.seen.insert((number, self.stones.clone()));
         }
         verdict
     }
@@ -62,30 +137,28 @@ impl Checker<'_> {
     /// The turn is on the board: it has won, or every answer that stops it is refuted by a step of its own.
     fn answers(&mut self, step: &Step, number: u32, depth: usize) -> Result<(), String> {
         let fail = |what: &str| Err(format!("turn {depth} (step {number}) {what}"));
-        let (own, other) = (self.windows(self.side), self.windows(1 - self.side));
-        if own.iter().any(|window| window.is_empty()) {
+        let threats = self.windows(self.side, 4);
+        if threats.iter().any(|window| window.is_empty()) {
             return Ok(());
         }
-        if other.iter().any(|window| window.len() <= 2) {
-            return fail("lets the other side make six");
+        for window in self.windows(1 - self.side, 4 - self.extra) {
+            if window.len() <= 2 {
+                return fail("lets the other side make six");
+            }
+            window.iter().for_each(|&cell| self.zone[usize::from(cell)] = true);
         }
-        let threats: Vec<&Vec<u16>> = own.iter().filter(|window| window.len() <= 2).collect();
-        let mut cells: Vec<u16> = threats.iter().flat_map(|window| window.iter().copied()).collect();
+        let mut cells: Vec<u16> = threats.iter().flatten().copied().collect();
         cells.sort_unstable();
         cells.dedup();
+        cells.iter().for_each(|&cell| self.zone[usize::from(cell)] = true);
         let stops = |a: u16, b: u16| threats.iter().all(|window| window.contains(&a) || window.contains(&b));
         if cells.is_empty() || cells.iter().any(|&cell| stops(cell, cell)) {
             return fail("leaves the other side a stone to spare");
         }
         for (i, &a) in cells.iter().enumerate() {
-            for &b in &cells[i + 1..] {
-                if !stops(a, b) {
-                    continue;
-                }
+            for &b in cells[i + 1..].iter().filter(|&&b| stops(a, b)) {
                 let known = step.answers.iter().find(|(turn, _)| *turn == [a, b] || *turn == [b, a]);
-                let Some(&(_, next)) = known else {
-                    return fail("has an answer that the proof does not know");
-                };
+                let Some(&(_, next)) = known else { return fail("has an answer that the proof does not know") };
                 (self.stones[usize::from(a)], self.stones[usize::from(b)]) = (1 - self.side, 1 - self.side);
                 let verdict = self.step(next, depth + 1);
                 (self.stones[usize::from(a)], self.stones[usize::from(b)]) = (2, 2);
@@ -95,8 +168,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The empty cells of every window that has stones of this side, and only of it, if they are at most two.
-    fn windows(&self, side: u8) -> Vec<Vec<u16>> {
+    /// The empty cells of every window with `least` stones of this side or more, and none of the other's.
+    fn windows(&self, side: u8, least: usize) -> Vec<Vec<u16>> {
         let n = self.size;
         let mut windows = Vec::new();
         for start in 0..n * n {
@@ -107,7 +180,7 @@ impl Checker<'_> {
                 }
                 let cells = (0..6).map(|i| start + i * (dc + n * dr));
                 let count = |stone: u8| cells.clone().filter(|&c| self.stones[c as usize] == stone).count();
-                if count(side) >= 4 && count(1 - side) == 0 {
+                if count(side) >= least && count(1 - side) == 0 {
                     windows.push(cells.filter(|&c| self.stones[c as usize] == 2).map(|c| c as u16).collect());
                 }
             }

@@ -9,19 +9,8 @@
 
 use super::attack::sorted;
 use super::board::{Board, NONE};
-use super::proof::Proof;
+use super::proof::{Loss, Proof};
 use super::vcdt::{Vcdt, Verdict};
-
-/// A proof that the side to move has lost, whatever it plays.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loss {
-    /// How the other side wins if it passes.
-    pub pass: Proof,
-    /// For cells in the zone of that proof, how it wins against a stone there.
-    pub stones: Vec<(u16, Proof)>,
-    /// For every second cell in the zone of those, and for all where there is none, how it wins against the turn.
-    pub turns: Vec<([u16; 2], Proof)>,
-}
 
 /// What became of an attempt to prove a loss.
 #[derive(Debug, Clone, PartialEq, Eq)]
