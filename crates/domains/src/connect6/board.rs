@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub const NONE: u16 = u16::MAX;
 
 /// What a live window with so many stones is worth to its side.
-const WORTH: [i32; 7] = [0, 1, 5, 11, 22, 24, 24];
+const WORTH: [i32; 7] = [0, 1, 4, 10, 16, 20, 20];
 
 /// The windows of a board: which cells each has, and which lead through a cell.
 #[derive(Debug)]
@@ -166,6 +166,12 @@ impl Board {
         (empty, count)
     }
 
+    /// The cells of a window.
+    #[inline]
+    pub fn cells_of(&self, window: u16) -> &[u16; 6] {
+        &self.windows.cells[usize::from(window)]
+    }
+
     /// The windows through a cell.
     pub fn through(&self, cell: u16) -> &[u16] {
         let (count, through) = &self.windows.through[usize::from(cell)];
@@ -184,14 +190,20 @@ impl Board {
         !self.live[side][4].is_empty() || !self.live[side][5].is_empty()
     }
 
-    /// The turns that complete six, of at most `stones` stones; one that needs a single stone has no second.
+    /// The turns that complete six, of at most `stones` stones. Where one stone is enough, the turn is that stone alone.
     pub fn winning_turns(&self, side: usize, stones: u32) -> impl Iterator<Item = [u16; 2]> {
         let fours = if stones == 2 { &self.live[side][4][..] } else { &[] };
-        let windows = self.live[side][5].iter().chain(fours);
-        windows.map(|&window| {
+        let pairs = fours.iter().map(|&window| {
             let ([a, b, ..], _) = self.empties(window);
             [a, b]
-        })
+        });
+        let pairs = pairs.filter(move |turn| turn.iter().all(|&cell| !self.wins_alone(cell, side)));
+        self.live[side][5].iter().map(|&window| [self.empties(window).0[0], NONE]).chain(pairs)
+    }
+
+    /// Whether a stone on an empty cell completes six.
+    pub fn wins_alone(&self, cell: u16, side: usize) -> bool {
+        self.live[side][5].iter().any(|&window| self.empties(window).0[0] == cell)
     }
 
     /// What the other side has to hit to stop a side from completing six in its next turn: for each window one of two

@@ -11,8 +11,8 @@ use super::proof::{Loss, Proof};
 use super::rules::{Connect6, State};
 use super::status::Status;
 use super::vcdt::{Vcdt, Verdict};
-use super::zone::{Attempt, Zone, prove_loss};
-use sortie_core::{Game, Side};
+use super::zone::{Attempt, Effort, Zone, prove_loss};
+use sortie_core::{Game, Side, mix};
 use std::sync::Arc;
 
 /// A win in the evaluation of alpha-beta; one more turn costs one.
@@ -23,8 +23,30 @@ const NEAR_WIN: i32 = WIN - 1000;
 const PLY_MAX: i32 = 24;
 /// One attack search within an attempt to prove a loss has no more nodes than this.
 const ATTEMPT_NODES_MAX: u64 = 5000;
-/// What it is worth to be to move.
-const TEMPO: i32 = 30;
+/// So many turns are tried for a win without double threats, each attack search with so many nodes.
+const QUIET_TURNS: usize = 16;
+const QUIET_NODES: u64 = 200;
+/// The attack search of a position that is asked about has no more nodes than this, however much time there is.
+const ATTACK_NODES_MAX: u64 = 50_000;
+
+/// How alpha-beta looks ahead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Params {
+    /// What it is worth to be to move, in points of the evaluation.
+    pub tempo: i32,
+    /// Turns are pairs of so many cells at most.
+    pub cells: usize,
+    /// The turns looked at one turn before the horizon, and earlier.
+    pub width: [usize; 2],
+    /// Nodes of the attack search at the horizon, one turn before it, and earlier.
+    pub attack_nodes: [u64; 3],
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { tempo: 30, cells: 8, width: [10, 14], attack_nodes: [0, 15, 60] }
+    }
+}
 
 /// What an answer may cost.
 #[derive(Clone, Copy)]
@@ -49,6 +71,8 @@ pub enum Evidence {
     Win(Proof),
     /// The side to move has lost, but for the turns that were excluded.
     Loss(Box<Loss>),
+    /// The side to move wins by this turn: the other has lost then.
+    Quiet([u16; 2], Box<Loss>),
 }
 
 /// What the engine says about a position.
@@ -78,12 +102,17 @@ impl Answer {
 /// The engine with its buffers. Answers depend on nothing but the question.
 #[derive(Debug)]
 pub struct Engine {
+    /// How it looks ahead.
+    pub params: Params,
     windows: Arc<Windows>,
     vcdt: Vcdt,
     nodes: u64,
     nodes_max: u64,
     table: Vec<Known>,
+    /// Changes from question to question, so that what is in the table counts for one only.
+    salt: u64,
     scores: Vec<i32>,
+    order: Vec<u16>,
     threats: Vec<[u16; 2]>,
 }
 
@@ -114,17 +143,21 @@ impl Engine {
     pub fn new(size: usize) -> Engine {
         let empty = Known { key: 0, turn: [NONE; 2], value: 0, depth: -1, bound: Bound::Exact };
         Engine {
+            params: Params::default(),
             windows: Arc::new(Windows::new(size)),
             vcdt: Vcdt::default(),
             nodes: 0,
             nodes_max: 0,
             table: vec![empty; 1 << TABLE_BITS],
+            salt: 0,
             scores: Vec::new(),
+            order: Vec::new(),
             threats: Vec::new(),
         }
     }
 
-    /// The best turn it finds for the side to move that is not `excluded`, within `limits`.
+    /// The best turn it finds for the side to move that is not `excluded`, within `limits`. Turns are compared without
+    /// their order; one whose first stone wins, or that has only one, is that stone and `u16::MAX`.
     pub fn answer(
         &mut self,
         game: &Connect6,
@@ -156,6 +189,7 @@ impl Engine {
         };
         let before = self.vcdt.visited;
         (self.nodes, self.nodes_max) = (0, limits.nodes_max);
+        self.salt = mix(self.salt + 1);
         let mut answer = self.think(&mut board, &asked);
         answer.nodes = self.nodes + self.vcdt.visited - before;
         answer
@@ -171,25 +205,62 @@ impl Engine {
         let share = |part: u64| (asked.limits.nodes_max / part).max(1);
         let spent = asked.limits.spent;
         let over = || spent() > 0.3;
-        let verdict = self.vcdt.search_turn(board, side, stones, asked.excluded, share(3), &over);
+        let verdict =
+            self.vcdt.search_turn(board, side, stones, asked.excluded, share(3).min(ATTACK_NODES_MAX), &over);
         if let Verdict::Wins(proof) = verdict {
             let turn = proof.steps[0].turn;
             return Answer::certain(turn, Status::won_by(mover), Evidence::Win(proof));
         }
-        let over = || spent() > 0.6;
-        let nodes_max = share(30).min(ATTEMPT_NODES_MAX);
-        let attempt = prove_loss(&mut self.vcdt, board, side, stones, asked.excluded, nodes_max, &over);
+        let over = || spent() > 0.5;
+        let effort = Effort { each: share(30).min(ATTEMPT_NODES_MAX), total: share(3), over: &over };
+        let attempt = prove_loss(&mut self.vcdt, board, side, stones, asked.excluded, effort);
         let zone = match attempt {
             Attempt::Lost(loss) => {
-                // The turn that makes it hardest: the first that only a proof of its own refutes.
-                let turn = self.candidates(board, asked, None).first().copied();
-                let status = Status::won_by(mover.other());
-                return Answer::certain(turn.unwrap_or([NONE; 2]), status, Evidence::Loss(Box::new(loss)));
+                let turn = self.hardest(board, asked, &loss);
+                return Answer::certain(turn, Status::won_by(mover.other()), Evidence::Loss(Box::new(loss)));
             }
             Attempt::Held(turn, zone) => Some((turn, zone)),
             Attempt::Open => None,
         };
+        if let Some((turn, loss)) = self.quiet_win(board, asked, zone.as_ref()) {
+            let evidence = Evidence::Quiet(turn, Box::new(loss));
+            return Answer::certain(turn, Status::won_by(mover), evidence);
+        }
         self.look_ahead(board, asked, zone)
+    }
+
+    /// A turn without double threats after which everything loses.
+    fn quiet_win(
+        &mut self,
+        board: &mut Board,
+        asked: &Question,
+        zone: Option<&([u16; 2], Zone)>,
+    ) -> Option<([u16; 2], Loss)> {
+        let side = asked.side;
+        let over = || (asked.limits.spent)() > 0.6;
+        let (each, end) = (QUIET_NODES, self.vcdt.visited + asked.limits.nodes_max / 6);
+        for turn in self.candidates(board, asked, zone).into_iter().take(QUIET_TURNS) {
+            let effort = Effort { each, total: end.saturating_sub(self.vcdt.visited), over: &over };
+            if effort.total == 0 || over() {
+                return None;
+            }
+            board.play(turn, side);
+            let attempt = prove_loss(&mut self.vcdt, board, 1 - side, 2, &[], effort);
+            board.undo(turn, side);
+            if let Attempt::Lost(loss) = attempt {
+                return Some((turn, loss));
+            }
+        }
+        None
+    }
+
+    /// The turn of a lost position that takes the longest proof to refute.
+    fn hardest(&mut self, board: &mut Board, asked: &Question, loss: &Loss) -> [u16; 2] {
+        let singles = loss.stones.iter().map(|(cell, proof)| ([*cell, NONE], proof));
+        let turns = loss.turns.iter().map(|(turn, proof)| (*turn, proof));
+        let legal = turns.chain(singles.filter(|_| asked.stones == 1));
+        let longest = legal.max_by_key(|(_, proof)| proof.steps.len()).map(|(turn, _)| turn);
+        longest.or_else(|| self.candidates(board, asked, None).first().copied()).unwrap_or([NONE; 2])
     }
 
     /// Alpha-beta, one turn deeper each time, until the limits are reached.
@@ -286,19 +357,18 @@ impl Engine {
             return Ok(ply + 1 - WIN);
         }
         let forced = covers.number == 2 && ply < PLY_MAX;
+        let attack_nodes = self.params.attack_nodes[depth.clamp(0, 2) as usize];
+        if attack_nodes > 0
+            && board.live(side, 3).len() + board.live(side, 2).len() > 3
+            && let Verdict::Wins(_) = self.vcdt.search(board, side, attack_nodes)
+        {
+            return Ok(WIN - ply - 4);
+        }
         if depth <= 0 && !forced {
-            return Ok(board.score(side) - board.score(1 - side) + TEMPO);
+            return Ok(board.score(side) - board.score(1 - side) + self.params.tempo);
         }
-        if depth > 0 {
-            let nodes_max = if depth > 1 { 60 } else { 15 };
-            if !board.live(side, 3).is_empty() || board.live(side, 2).len() > 3 {
-                if let Verdict::Wins(_) = self.vcdt.search(board, side, nodes_max) {
-                    return Ok(WIN - ply - 4);
-                }
-            }
-        }
-        let slot = ((board.key() ^ side as u64) >> (64 - TABLE_BITS)) as usize;
-        let key = board.key() ^ (side as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let key = board.key() ^ self.salt.wrapping_add(side as u64);
+        let slot = (key >> (64 - TABLE_BITS)) as usize;
         let known = self.table[slot];
         if known.key == key && i32::from(known.depth) >= depth {
             match known.bound {
@@ -308,8 +378,12 @@ impl Engine {
                 _ => {}
             }
         }
-        let width = if depth > 1 { 14 } else { 10 };
-        let mut turns = if forced { covers.turns().to_vec() } else { self.turns(board, side, 2, 8, width) };
+        let mut turns = if forced {
+            covers.turns().to_vec()
+        } else {
+            let width = self.params.width[usize::from(depth > 1)];
+            self.turns(board, side, 2, self.params.cells, width)
+        };
         if known.key == key
             && let Some(at) = turns.iter().position(|turn| *turn == known.turn)
         {
@@ -344,7 +418,7 @@ impl Engine {
     /// The turns worth a look at the root: enough of them to answer even when many are excluded.
     fn candidates(
         &mut self,
-        board: &mut Board,
+        board: &Board,
         asked: &Question,
         zone: Option<&([u16; 2], Zone)>,
     ) -> Vec<[u16; 2]> {
@@ -352,7 +426,11 @@ impl Engine {
         let width = 40;
         let mut turns = self.turns(board, side, stones, 16, 120);
         let allowed = |turns: &mut Vec<[u16; 2]>| {
-            turns.retain(|turn| !asked.excluded.contains(&sorted(*turn)));
+            // Had a stone that wins alone not been excluded, nobody would look for candidates.
+            let wins = |cell: u16| board.wins_alone(cell, side);
+            turns.retain(|turn| {
+                !asked.excluded.contains(&sorted(*turn)) && !turn.iter().any(|&cell| wins(cell))
+            });
             if let Some((held, zone)) = zone {
                 // Stones outside the zone stop nothing.
                 turns.retain(|turn| turn.iter().any(|&cell| zone.has(cell)));
@@ -372,7 +450,7 @@ impl Engine {
     /// The turns of a side, the most promising first: pairs of the `cells` best cells, at most `width` of them.
     fn turns(
         &mut self,
-        board: &mut Board,
+        board: &Board,
         side: usize,
         stones: u32,
         cells: usize,
@@ -380,43 +458,38 @@ impl Engine {
     ) -> Vec<[u16; 2]> {
         self.weigh(board, side);
         board.threats(1 - side, &mut self.threats);
-        let scores = &self.scores;
-        let mut order: Vec<u16> = (0..board.cells()).filter(|&cell| board.is_empty(cell)).collect();
-        order.sort_by_key(|&cell| (-scores[usize::from(cell)], cell));
-        if stones == 1 {
-            order.sort_by_key(|&cell| !hits(&self.threats, [cell, NONE]));
-            order.truncate(cells.max(1));
-            return order.into_iter().map(|cell| [cell, NONE]).collect();
+        let (scores, order, threats) = (&self.scores, &mut self.order, &self.threats);
+        order.clear();
+        order.extend((0..board.cells()).filter(|&cell| board.is_empty(cell)));
+        // What stops a threat belongs to the best, whatever it scores.
+        let stops_some = |cell: u16| threats.iter().any(|threat| threat.contains(&cell));
+        let rank = |cell: u16| (!stops_some(cell), -scores[usize::from(cell)], cell);
+        let cells = cells.min(order.len());
+        if cells < order.len() {
+            order.select_nth_unstable_by_key(cells, |&cell| rank(cell));
+            order.truncate(cells);
         }
-        let mut best: Vec<u16> = order.iter().copied().take(cells).collect();
-        // What stops a threat belongs to them, whatever it scores.
-        for cell in self.threats.iter().flatten() {
-            if !best.contains(cell) {
-                best.push(*cell);
-            }
+        order.sort_unstable_by_key(|&cell| rank(cell));
+        if stones == 1 || order.len() == 1 {
+            order.sort_by_key(|&cell| !hits(threats, [cell, NONE]));
+            return order.iter().map(|&cell| [cell, NONE]).collect();
         }
         let mut turns: Vec<(bool, i32, [u16; 2])> = Vec::new();
-        for (i, &a) in best.iter().enumerate() {
-            for &b in &best[i + 1..] {
-                let turn = sorted([a, b]);
-                let stops = hits(&self.threats, turn);
-                turns.push((!stops, -(scores[usize::from(a)] + scores[usize::from(b)]), turn));
+        for (i, &a) in order.iter().enumerate() {
+            for &b in &order[i + 1..] {
+                let score = scores[usize::from(a)] + scores[usize::from(b)] + together(board, side, a, b);
+                turns.push((!hits(threats, [a, b]), -score, sorted([a, b])));
             }
         }
         turns.sort_unstable();
         // As long as there are turns that stop what threatens, the others only lose.
         let stopping = turns.iter().filter(|turn| !turn.0).count();
         turns.truncate(if stopping > 0 { stopping.min(width) } else { width });
-        if turns.is_empty() && order.len() == 1 {
-            return vec![[order[0], NONE]];
-        }
         turns.into_iter().map(|turn| turn.2).collect()
     }
 
     /// What each cell is worth to a side, by the live windows of both.
     fn weigh(&mut self, board: &Board, side: usize) {
-        const OWN: [i32; 6] = [0, 2, 12, 32, 60, 60];
-        const OTHER: [i32; 6] = [0, 1, 10, 28, 100, 100];
         self.scores.clear();
         self.scores.resize(usize::from(board.cells()), 0);
         for (of, worth) in [(side, OWN), (1 - side, OTHER)] {
@@ -450,6 +523,32 @@ impl Engine {
     fn is_over(&self, asked: &Question) -> bool {
         self.nodes > self.nodes_max || (asked.limits.spent)() >= 1.0
     }
+}
+
+/// What a live window with so many stones adds to a cell in it, for the side whose it is and to stop it.
+const OWN: [i32; 6] = [0, 2, 12, 32, 60, 60];
+const OTHER: [i32; 6] = [0, 1, 10, 28, 100, 100];
+
+/// What two cells are worth together beyond their sum: two stones in a window of one's own do more than twice as much,
+/// and one is enough to close a window of the other's.
+fn together(board: &Board, side: usize, a: u16, b: u16) -> i32 {
+    let size = board.size() as i32;
+    let (dc, dr) = (i32::from(a) % size - i32::from(b) % size, i32::from(a) / size - i32::from(b) / size);
+    if dc.abs().max(dr.abs()) > 5 || dc != 0 && dr != 0 && dc.abs() != dr.abs() {
+        return 0;
+    }
+    let mut sum = 0;
+    for &window in board.through(a) {
+        let counts = board.counts(window).map(usize::from);
+        if board.cells_of(window).contains(&b) {
+            if counts[1 - side] == 0 {
+                sum += OWN[counts[side].min(4) + 1] - OWN[counts[side].min(5)];
+            } else if counts[side] == 0 {
+                sum -= OTHER[counts[1 - side].min(5)];
+            }
+        }
+    }
+    sum
 }
 
 /// What was asked.

@@ -11,25 +11,25 @@
 mod attack;
 mod board;
 mod engine;
+#[cfg(test)]
+mod oracle;
 mod player;
 mod proof;
 mod rules;
 mod status;
-#[cfg(test)]
-mod oracle;
 #[cfg(test)]
 mod tests;
 mod text;
 mod vcdt;
 mod zone;
 
-pub use board::{Board, Windows};
-pub use engine::{Answer, Engine, Evidence, Limits};
+pub use board::{Board, Covers, Windows};
+pub use engine::{Answer, Engine, Evidence, Limits, Params};
 pub use proof::{Loss, Proof, Step, check, check_loss};
 pub use rules::{Connect6, State};
 pub use status::Status;
 pub use vcdt::{Vcdt, Verdict};
-pub use zone::{Attempt, Zone, prove_loss};
+pub use zone::{Attempt, Effort, Zone, prove_loss};
 
 use crate::grid::{SIDE_MAX, parse_square};
 use crate::instance::{Entry, OpenError, Opened, Request};

@@ -82,7 +82,13 @@ pub fn check_loss(
 }
 
 /// Checks a proof; the cells that it depends on when the other side has `extra` more stones.
-fn check_zone(size: usize, stones: &[u8], side: u8, proof: &Proof, extra: usize) -> Result<Vec<bool>, String> {
+fn check_zone(
+    size: usize,
+    stones: &[u8],
+    side: u8,
+    proof: &Proof,
+    extra: usize,
+) -> Result<Vec<bool>, String> {
     let mut checker = Checker::new(size, stones, side, proof, extra);
     checker.step(0, 0)?;
     Ok(checker.zone)
@@ -158,7 +164,9 @@ impl<'a> Checker<'a> {
         for (i, &a) in cells.iter().enumerate() {
             for &b in cells[i + 1..].iter().filter(|&&b| stops(a, b)) {
                 let known = step.answers.iter().find(|(turn, _)| *turn == [a, b] || *turn == [b, a]);
-                let Some(&(_, next)) = known else { return fail("has an answer that the proof does not know") };
+                let Some(&(_, next)) = known else {
+                    return fail("has an answer that the proof does not know");
+                };
                 (self.stones[usize::from(a)], self.stones[usize::from(b)]) = (1 - self.side, 1 - self.side);
                 let verdict = self.step(next, depth + 1);
                 (self.stones[usize::from(a)], self.stones[usize::from(b)]) = (2, 2);

@@ -81,7 +81,7 @@ pub fn parse_position(game: &Connect6, text: &str) -> Result<State, String> {
 }
 
 /// The stones in a word: `i9k9` is two of them.
-fn stones_of(word: &str) -> impl Iterator<Item = &str> {
+pub fn stones_of(word: &str) -> impl Iterator<Item = &str> {
     let second = word
         .char_indices()
         .zip(word.chars().skip(1))

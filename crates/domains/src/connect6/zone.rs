@@ -88,25 +88,37 @@ impl Zone {
     }
 }
 
+/// What an attempt to prove a loss may cost.
+#[derive(Clone, Copy)]
+pub struct Effort<'a> {
+    /// Nodes of a single attack search.
+    pub each: u64,
+    /// Nodes of all of them together.
+    pub total: u64,
+    /// Asked now and then; true ends it.
+    pub over: &'a dyn Fn() -> bool,
+}
+
 /// Tries to prove that `side`, with a turn of `stones` stones and no win at hand, has lost; turns in `excluded` are as
-/// if they were not legal. Every single attack search has `nodes_max` nodes, and all of them end once `over` says so.
+/// if they were not legal.
 pub fn prove_loss(
     vcdt: &mut Vcdt,
     board: &mut Board,
     side: usize,
     stones: u32,
     excluded: &[[u16; 2]],
-    nodes_max: u64,
-    over: &dyn Fn() -> bool,
+    effort: Effort,
 ) -> Attempt {
     if board.winning_turns(side, stones).next().is_some() {
         return Attempt::Open;
     }
+    let end = vcdt.visited.saturating_add(effort.total);
     let mut refute = |board: &mut Board| {
-        if over() {
+        let nodes_max = effort.each.min(end.saturating_sub(vcdt.visited));
+        if nodes_max == 0 || (effort.over)() {
             return None;
         }
-        match vcdt.search_turn(board, 1 - side, 2, &[], nodes_max, over) {
+        match vcdt.search_turn(board, 1 - side, 2, &[], nodes_max, effort.over) {
             Verdict::Wins(proof) => Some(proof),
             _ => None,
         }
