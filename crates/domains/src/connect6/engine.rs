@@ -314,10 +314,10 @@ impl Engine {
         depth: i32,
     ) -> Result<([u16; 2], i32), Cut> {
         let (mut best, mut alpha) = (0, -WIN);
-        for i in 0..turns.len() {
-            board.play(turns[i], asked.side);
+        for (i, &turn) in turns.iter().enumerate() {
+            board.play(turn, asked.side);
             let value = self.alpha_beta(board, asked, 1 - asked.side, depth, 1, -WIN, -alpha);
-            board.undo(turns[i], asked.side);
+            board.undo(turn, asked.side);
             let value = match value {
                 Ok(value) => -value,
                 // What was found at this depth before the end is as good as the move it was tried after.
@@ -345,7 +345,7 @@ impl Engine {
         beta: i32,
     ) -> Result<i32, Cut> {
         self.nodes += 1;
-        if self.nodes % 64 == 0 && self.is_over(asked) {
+        if self.nodes.is_multiple_of(64) && self.is_over(asked) {
             return Err(Cut);
         }
         if board.threatens(side) {
@@ -493,11 +493,11 @@ impl Engine {
         self.scores.clear();
         self.scores.resize(usize::from(board.cells()), 0);
         for (of, worth) in [(side, OWN), (1 - side, OTHER)] {
-            for stones in 2..6 {
+            for (stones, points) in worth.into_iter().enumerate().skip(2) {
                 for &window in board.live(of, stones) {
                     let (empty, count) = board.empties(window);
                     for &cell in &empty[..count] {
-                        self.scores[usize::from(cell)] += worth[stones];
+                        self.scores[usize::from(cell)] += points;
                     }
                 }
             }

@@ -65,7 +65,7 @@ fn crowded(game: &Connect6, left: usize, rng: &mut Rng) -> State {
             rest[side] -= 1;
             stones[cell] = Some(if side == 0 { Side::First } else { Side::Second });
         }
-        let to_move = if played.div_ceil(2) % 2 == 0 { Side::First } else { Side::Second };
+        let to_move = if played.div_ceil(2).is_multiple_of(2) { Side::First } else { Side::Second };
         if let Ok(state) = game.with_stones(&stones, to_move)
             && game.outcome(&state).is_none()
         {

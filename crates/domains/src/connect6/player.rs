@@ -34,9 +34,8 @@ impl EnginePlayer {
             words.push(self.game.show_move(&state, cell));
             self.game.play(&mut state, cell);
         }
-        let proved = answer
-            .is_proved()
-            .then(|| Outcome::Win(if answer.value > 0.5 { Side::First } else { Side::Second }));
+        let winner = if answer.value > 0.5 { Side::First } else { Side::Second };
+        let proved = answer.is_proved().then_some(Outcome::Win(winner));
         let line = Line { moves: words.clone(), visits: answer.nodes, value: answer.value, proved };
         Thought {
             best: words.first().cloned(),

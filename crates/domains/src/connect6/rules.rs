@@ -82,7 +82,7 @@ impl State {
 /// Whose stone comes after so many: 1, 2, 2, 2, ...
 #[inline]
 fn turn(played: u16) -> Side {
-    if played.div_ceil(2) % 2 == 0 { Side::First } else { Side::Second }
+    if played.div_ceil(2).is_multiple_of(2) { Side::First } else { Side::Second }
 }
 
 #[inline]

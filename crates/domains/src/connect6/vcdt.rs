@@ -155,7 +155,7 @@ impl Vcdt {
         while let Some(at) = self.path.pop() {
             let node = self.nodes[at as usize];
             // Even places on the path are positions of the attack.
-            if self.path.len() % 2 == 0 {
+            if self.path.len().is_multiple_of(2) {
                 if node.count > 0 && node.proof > 0 && node.disproof > 0 {
                     let children = node.children(&self.nodes);
                     let proof = children.iter().map(|n| n.proof).min().unwrap_or(INFINITE);
