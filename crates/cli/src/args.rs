@@ -381,6 +381,7 @@ Examples:
   sortie play loa
   sortie play hex/7 --side second --time 5s --save game.record
   sortie play connect4 --side none --playouts 1000     the engine against itself
+  sortie play connect6 --player engine                 two stones a turn: i9k9
 
 A move is typed as its word or as its number in the list; `help` says what else can be typed.
 GAME is domain/name (see `sortie list`), or the domain alone.

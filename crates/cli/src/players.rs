@@ -26,6 +26,8 @@ pub enum Player {
     Gang(Box<Spread>),
     /// Any legal move, all alike.
     Random,
+    /// The game's own engine.
+    Engine,
     /// A program that speaks UCI.
     Uci(Program),
     /// A program that speaks GTP; true: its columns leave out the i.
@@ -79,6 +81,7 @@ pub fn help() -> String {
     let own = PRESETS.iter().chain(Form::ALL).map(|&(name, about)| (name, about));
     let others = [
         ("random", "any legal move, all alike"),
+        ("engine", "the game's own engine: connect6 has one"),
         ("uci:PROGRAM ARGUMENTS", "an engine that speaks UCI"),
         ("gtp:PROGRAM ARGUMENTS", "an engine that speaks GTP"),
     ];
@@ -126,6 +129,8 @@ impl Player {
             }
             "random" if rest.is_empty() => Ok(Player::Random),
             "random" => bail!("random has no parameters"),
+            "engine" if rest.is_empty() => Ok(Player::Engine),
+            "engine" => bail!("engine has no parameters"),
             _ => match Form::named(name) {
                 Some(form) => Ok(Player::Gang(Box::new(spread(form, rest)?))),
                 None => Ok(Player::Own(Box::new(own(name, rest)?))),
@@ -149,6 +154,7 @@ impl Player {
                 false => option(spread, key, value)?,
             },
             Player::Random => bail!("random has no parameters"),
+            Player::Engine => bail!("engine has no parameters"),
             Player::Uci(program) | Player::Gtp(program, _) => {
                 program.options.retain(|(k, _)| k != key);
                 program.options.push((key.to_string(), value.to_string()));
@@ -185,6 +191,9 @@ impl Player {
                 Box::new(GangPlayer::new(game, &plan, engine)?)
             }
             Player::Random => Box::new(Random::new(game, seed)?),
+            Player::Engine => game.engine(seed).ok_or_else(|| {
+                anyhow!("player 'engine': this game has no engine of its own; try 'default'")
+            })?,
             Player::Uci(program) => Box::new(Uci::new(program.clone(), game).map_err(|e| anyhow!(e))?),
             Player::Gtp(program, skips_i) => {
                 Box::new(Gtp::new(program.clone(), *skips_i, game).map_err(|e| anyhow!(e))?)
@@ -212,7 +221,7 @@ pub fn with_engine(text: &str, engine: &str) -> String {
 
 fn unknown(name: &str) -> anyhow::Error {
     let own = || PRESETS.iter().chain(Form::ALL).map(|(name, _)| *name);
-    let names = || own().chain(["random", "uci:PROGRAM", "gtp:PROGRAM"]);
+    let names = || own().chain(["random", "engine", "uci:PROGRAM", "gtp:PROGRAM"]);
     match nearest(name, names()) {
         Some(near) => anyhow!("there is no such player: did you mean '{near}'?"),
         None => anyhow!("there is no such player: expected {}", names().collect::<Vec<_>>().join(", ")),
@@ -482,6 +491,7 @@ mod tests {
             ("default:c", "name=value"),
             ("default[c=1]", "after a colon"),
             ("random:c=1", "no parameters"),
+            ("engine:c=1", "no parameters"),
             ("uci", "a program after a colon"),
             ("uci:", "a program after a colon"),
             ("uci[a=b", "never closed"),
@@ -510,6 +520,14 @@ mod tests {
         assert!(
             matches!(Player::parse("gtp[letters=skip-i]:x").unwrap(), Player::Gtp(p, true) if p.options.is_empty())
         );
+    }
+
+    #[test]
+    fn only_some_games_have_an_engine_of_their_own() {
+        let nim = sortie_core::Boxed::new(sortie_core::toy::Nim { heap: 40 });
+        let error = open("engine", &nim, 1).err().expect("none").to_string();
+        assert!(error.contains("no engine of its own"), "{error}");
+        assert!(open("engine", &sortie_core::Boxed::new(sortie_domains::Connect6::new(19)), 1).is_ok());
     }
 
     #[test]

@@ -16,6 +16,24 @@ pub fn short(word: &str) -> String {
     (0..chars.len()).filter(|&i| !separates(i)).map(|i| chars[i]).collect()
 }
 
+/// What was typed for several moves in a row as the words it consists of: apart, or cells one behind the other.
+pub fn split(typed: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for mut rest in typed.split_whitespace() {
+        let boundary = |rest: &str| {
+            let next = rest.chars().skip(1);
+            let mut pairs = rest.char_indices().zip(next);
+            pairs.find(|((_, c), next)| c.is_ascii_digit() && next.is_alphabetic()).map(|((at, _), _)| at + 1)
+        };
+        while let Some(at) = boundary(rest) {
+            words.push(&rest[..at]);
+            rest = &rest[at..];
+        }
+        words.push(rest);
+    }
+    words
+}
+
 /// The one legal word that a word means, if there is exactly one.
 pub fn find<'a>(word: &str, legal: &'a [String]) -> Option<&'a str> {
     if let Some(exact) = legal.iter().find(|l| *l == word) {
@@ -53,6 +71,15 @@ pub fn follow<'a>(board: &mut dyn AnyBoard, words: impl Iterator<Item = &'a str>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn turns_of_several_moves_are_split() {
+        assert_eq!(split("i9k9"), ["i9", "k9"]);
+        assert_eq!(split(" i10  k9j10a1 "), ["i10", "k9", "j10", "a1"]);
+        assert_eq!(split("jj"), ["jj"]);
+        assert_eq!(split("9é9é"), ["9", "é9", "é"]);
+        assert!(split("  ").is_empty());
+    }
 
     #[test]
     fn words_are_compared_without_separators() {

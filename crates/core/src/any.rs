@@ -38,6 +38,8 @@ pub trait AnyGame: Send + Sync {
     fn player(&self, spec: &Uct, seed: u64) -> Result<Box<dyn AnyPlayer>, SpecError>;
     /// A walker through the game for a rank of a distributed search, with stream `number` of the random numbers.
     fn walk(&self, spec: &Uct, seed: u64, number: u64) -> Walker;
+    /// A player of the game's own making; `None` where there is none.
+    fn engine(&self, seed: u64) -> Option<Box<dyn AnyPlayer>>;
     /// A table of move categories as the file that the game reads it from; `None` where it reads none.
     fn show_categories(&self, weights: &[f64]) -> Option<String>;
     /// The mean value, for the first side, of so many random playouts from the start: `Game::rollout` again and again.
@@ -135,6 +137,10 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn walk(&self, spec: &Uct, seed: u64, number: u64) -> Walker {
         Walker(Box::new(GameWalker::new(self.0.clone(), spec, seed, number)))
+    }
+
+    fn engine(&self, seed: u64) -> Option<Box<dyn AnyPlayer>> {
+        self.0.engine(seed)
     }
 
     fn show_categories(&self, weights: &[f64]) -> Option<String> {

@@ -5,10 +5,12 @@
 //! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
 
 use crate::picture::Picture;
+use crate::play::AnyPlayer;
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::sync::Arc;
 
 /// The rules of an instance: where it starts, what may be done, what doing it changes.
 pub trait Domain: Send + Sync + 'static {
@@ -284,6 +286,14 @@ pub trait Game: Domain {
             self.play(state, mv);
         }
         self.outcome(state)
+    }
+
+    /// A player of the game's own making, beside the searches that play every game; `None` where there is none.
+    fn engine(self: &Arc<Self>, _seed: u64) -> Option<Box<dyn AnyPlayer>>
+    where
+        Self: Sized,
+    {
+        None
     }
 
     /// The most appealing of `draws` uniformly random moves; the first drawn of equals.

@@ -41,7 +41,7 @@ pub use best_of::{BestOf, Outcomes, best_of};
 pub use domain::{Choices, Domain, Game, Outcome, Problem, Side};
 pub use job::{InOrder, JobId, JobSource, Ledger, run_jobs};
 pub use mcts::{Counting, FinalMove, Knowledge, PRESETS, Rule, Uct};
-pub use play::{AnyBoard, AnyPlayer, Budget, Fault, Line, PlayError, Thought};
+pub use play::{AnyBoard, AnyPlayer, Budget, Fault, Line, Meter, PlayError, Thought};
 pub use playout::{Offer, Scratch, Trace, playout};
 pub use policy::{Mark, Policy, exp};
 pub use record::{Record, RecordError};

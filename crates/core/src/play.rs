@@ -6,9 +6,11 @@ use crate::domain::{Game, Outcome, Side};
 use crate::picture::Picture;
 use crate::rank::GangReport;
 use crate::replay::{ReplayError, legal_texts};
+use cpu_time::ThreadTime;
 use serde::Serialize;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Instant;
 
 /// A game under way.
 pub trait AnyBoard: Send {
@@ -58,6 +60,46 @@ impl Budget {
     /// So many simulations.
     pub fn playouts(playouts: u64) -> Budget {
         Budget { playouts: Some(playouts), ..Budget::default() }
+    }
+}
+
+impl Budget {
+    /// The clock of a move that begins now and is thought about by this thread alone.
+    pub fn meter<'a>(&self, stop: &'a AtomicBool) -> Meter<'a> {
+        Meter { budget: *self, stop, begun: Instant::now(), cpu: ThreadTime::now() }
+    }
+}
+
+/// How much of the time of a budget is spent: for engines of a domain's own, which read no clock. Not to be sent to
+/// another thread.
+#[derive(Debug)]
+pub struct Meter<'a> {
+    budget: Budget,
+    stop: &'a AtomicBool,
+    begun: Instant,
+    cpu: ThreadTime,
+}
+
+impl Meter<'_> {
+    /// The share of the wall or CPU time that is spent, whichever is more; 1 or above: it is over. Limits by playouts
+    /// and nodes are the engine's own business.
+    pub fn spent(&self) -> f64 {
+        if self.stop.load(Relaxed) {
+            return 1.0;
+        }
+        let wall = self.budget.seconds.map_or(0.0, |s| self.seconds() / s.max(1e-9));
+        let cpu = self.budget.cpu_seconds.map_or(0.0, |s| self.cpu_seconds() / s.max(1e-9));
+        wall.max(cpu)
+    }
+
+    /// Wall time since it began.
+    pub fn seconds(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    /// CPU time of this thread since it began.
+    pub fn cpu_seconds(&self) -> f64 {
+        self.cpu.elapsed().as_secs_f64()
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod breakthrough;
 mod connect4;
+pub mod connect6;
 mod gomoku;
 mod grid;
 mod hex;
@@ -23,6 +24,7 @@ mod vrptw;
 // The games by type, for programs that play them without the table.
 pub use breakthrough::Breakthrough;
 pub use connect4::Connect4;
+pub use connect6::Connect6;
 pub use gomoku::Gomoku;
 pub use hex::Hex;
 pub use instance::{Entry, OpenError, Opened, Options, Request};

@@ -11,6 +11,7 @@ fn counts_are_those_of_the_lists() {
     for text in [
         include_str!("../../../instances/perft/breakthrough.txt"),
         include_str!("../../../instances/perft/connect4.txt"),
+        include_str!("../../../instances/perft/connect6.txt"),
         include_str!("../../../instances/perft/gomoku.txt"),
         include_str!("../../../instances/perft/hex.txt"),
         include_str!("../../../instances/perft/pgame.txt"),

@@ -15,6 +15,7 @@ pub static DOMAINS: &[&Entry] = &[
     &crate::breakthrough::ENTRY,
     &crate::hex::ENTRY,
     &crate::gomoku::ENTRY,
+    &crate::connect6::ENTRY,
     &crate::tictactoe::ENTRY,
     &crate::pgame::ENTRY,
     &crate::toy::LEFTMOVE,

@@ -175,18 +175,42 @@ impl Table<'_> {
             "save" => self.save(Path::new(rest.trim())),
             "load" => self.load(Path::new(rest.trim())),
             _ => {
-                let word = self.resolve(line)?;
-                self.board.play(&word)?;
+                self.play_turn(line)?;
                 self.show()
             }
         }
     }
 
+    /// Plays what was typed: a move, or where a side has several in a row, as many of them (`i9k9`, `i9 k9`). All of it
+    /// or nothing.
+    fn play_turn(&mut self, typed: &str) -> Result<()> {
+        let error = match self.resolve(typed) {
+            Ok(word) => return Ok(self.board.play(&word)?),
+            Err(error) => error,
+        };
+        let (side, before) = (self.board.to_move(), self.board.words().len());
+        for word in words::split(typed) {
+            let resolved = self.resolve(word).ok().filter(|_| self.board.to_move() == side);
+            let played = resolved.is_some_and(|word| self.board.play(&word).is_ok());
+            if !played {
+                while self.board.words().len() > before && self.board.undo() {}
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
     /// The legal move that was meant: its word, in any spelling, or its number in the list.
-    fn resolve(&self, typed: &str) -> Result<String> {
+    fn resolve(&mut self, typed: &str) -> Result<String> {
         let legal = self.board.legal();
         if legal.is_empty() {
             bail!("the game is over: `undo`, `save FILE` or `quit`");
+        }
+        // The rules may know other spellings.
+        if self.board.play(typed).is_ok() {
+            let word = self.board.words().last().cloned();
+            self.board.undo();
+            return word.context("a move was played");
         }
         if let Some(word) = words::find(typed, &legal) {
             return Ok(word.to_string());
