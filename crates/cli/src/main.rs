@@ -68,9 +68,11 @@ fn run() -> ExitCode {
         Command::Bench(Bench::Rollouts(args)) => commands::bench_games::rollouts(&args),
         Command::Bench(Bench::Search(args)) => commands::bench_games::search(&args),
         Command::Bench(Bench::Perft(args)) => commands::bench_games::perft(&args),
+        Command::Bench(Bench::Joblevel(args)) => commands::bench_jobs::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),
+        Command::Prove(args) => commands::prove::run(&args),
     };
     match verdict {
         Ok(Verdict::Done) => ExitCode::SUCCESS,

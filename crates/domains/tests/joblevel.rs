@@ -98,8 +98,7 @@ fn lie(case: &Case, job: &Job, rng: &mut Rng) -> Answer {
         best,
         status: Status::ALL[rng.below(13)],
         value: (rng.below(2) == 0).then(|| 1.2 * rng.unit() - 0.1),
-        claim: (rng.below(2) == 0)
-            .then_some(Claim { bounds: Bounds::exactly(value), trust: Trust::Checked }),
+        claim: (rng.below(2) == 0).then_some(Claim { bounds: Bounds::exactly(value), trust: Trust::Checked }),
         nodes: 1,
         seconds: 0.0,
     }
@@ -152,7 +151,7 @@ fn schedules(count: u64) {
                 let case = &cases[(seed as usize) % cases.len()];
                 let effort = Effort { nodes: [4, 20, 100][(seed as usize / cases.len()) % 3], playouts: 0 };
                 let plan = Plan { select, policy, jobs_max: 300, effort, ..Plan::default() };
-                let mut worker = case.game.worker(1, &plan.statuses, 1).expect("a worker");
+                let mut worker = case.game.worker(1, &plan.statuses, 1);
                 decided += u64::from(schedule(case, &plan, &mut *worker, seed * 7 + 1));
                 all += 1;
             }
@@ -179,7 +178,7 @@ fn every_selector_solves_every_case_with_a_proof_that_checks() {
     for (name, select) in Select::ALL {
         for case in cases() {
             let plan = Plan { select, effort: Effort { nodes: 100, playouts: 0 }, ..Plan::default() };
-            let mut worker = case.game.worker(100_000, &plan.statuses, 1).expect("a worker");
+            let mut worker = case.game.worker(100_000, &plan.statuses, 1);
             let mut tree = tree(&case, &plan);
             let never = AtomicBool::new(false);
             let asked = Asked { stop: &never, cancel: &never };

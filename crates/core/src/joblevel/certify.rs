@@ -24,7 +24,9 @@ pub(crate) fn certify<G: Game>(
     for (path, play) in guide {
         let state = position(&**game, start, path).map_err(|error| error.to_string())?;
         let play = match play {
-            Some(word) => Some(game.parse_move(&state, word).ok_or_else(|| format!("'{word}' is not legal"))?),
+            Some(word) => {
+                Some(game.parse_move(&state, word).ok_or_else(|| format!("'{word}' is not legal"))?)
+            }
             None => None,
         };
         guided.insert(state, play);
@@ -117,6 +119,7 @@ impl<G: Game> Writer<'_, G> {
         let mv = match done(&self.solver, self.ask) {
             Some(mv) => mv,
             None => {
+                self.solver.trim();
                 let solved = self.solver.solve(state, &[], self.ask, self.nodes_max, self.stop);
                 match (done(&self.solver, self.ask), solved.decided) {
                     (Some(mv), _) => mv,

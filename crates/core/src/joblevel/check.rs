@@ -56,7 +56,12 @@ pub(crate) fn check<G: Game>(game: &G, proof: &Proof) -> Result<Checked, CheckEr
             Some(line) => Err((line, "nothing leads here".into())),
             None => Ok(()),
         });
-        checked.map_err(|(line, message)| CheckError::Wrong { section: number, line, path: checker.path, message })?;
+        checked.map_err(|(line, message)| CheckError::Wrong {
+            section: number,
+            line,
+            path: checker.path,
+            message,
+        })?;
     }
     let goals = proof.sections.iter().map(|section| section.goal).collect();
     Ok(Checked { goals, positions: proof.positions() })
@@ -78,14 +83,21 @@ impl<G: Game> Checker<'_, G> {
     fn line(&mut self, line: usize, state: G::State) -> Result<(), Wrong> {
         if let Some(met) = &self.met[line] {
             let same = *met == state;
-            return if same { Ok(()) } else { Err((line, "two paths lead here to different positions".into())) };
+            return if same {
+                Ok(())
+            } else {
+                Err((line, "two paths lead here to different positions".into()))
+            };
         }
         let mut legal = Vec::new();
         self.game.moves(&state, &mut legal);
         let entries = &self.section.lines[line];
         let mut played = Vec::new();
         for (word, _) in entries {
-            let mv = self.game.parse_move(&state, word).ok_or_else(|| (line, format!("'{word}' is not a legal move")))?;
+            let mv = self
+                .game
+                .parse_move(&state, word)
+                .ok_or_else(|| (line, format!("'{word}' is not a legal move")))?;
             if played.contains(&mv) {
                 return Err((line, format!("'{word}' is there twice")));
             }
@@ -93,7 +105,10 @@ impl<G: Game> Checker<'_, G> {
         }
         if self.game.to_move(&state) == self.section.goal.side {
             if played.len() != 1 {
-                return Err((line, format!("expected one move of the side that reaches the goal, found {}", played.len())));
+                return Err((
+                    line,
+                    format!("expected one move of the side that reaches the goal, found {}", played.len()),
+                ));
             }
         } else if let Some(&missing) = legal.iter().find(|mv| !played.contains(mv)) {
             return Err((line, format!("the reply '{}' is missing", self.game.show_move(&state, missing))));

@@ -134,7 +134,8 @@ impl Proof {
                 proof.sections.push(Section { goal, lines: Vec::new() });
                 continue;
             }
-            let section = proof.sections.last_mut().ok_or_else(|| err(number, "expected a line 'goal ...'"))?;
+            let section =
+                proof.sections.last_mut().ok_or_else(|| err(number, "expected a line 'goal ...'"))?;
             if section.lines.len() >= LINES_MAX {
                 return Err(err(number, "too many lines"));
             }
@@ -145,7 +146,8 @@ impl Proof {
                     None => (word, None),
                     Some((word, to)) => {
                         let to = to.parse().ok().filter(|to: &usize| *to < here);
-                        let to = to.ok_or_else(|| err(number, &format!("'{word}': expected an earlier line")))?;
+                        let to =
+                            to.ok_or_else(|| err(number, &format!("'{word}': expected an earlier line")))?;
                         (word, Some(to))
                     }
                 };
@@ -181,7 +183,8 @@ mod tests {
 
     #[test]
     fn a_proof_round_trips_and_errors_name_the_line() {
-        let text = "sortie proof 1\ninstance = nim/3\nmoves = \nby = hand\n\ngoal second wins\n1\n2\n1=0 2=1 3\n";
+        let text =
+            "sortie proof 1\ninstance = nim/3\nmoves = \nby = hand\n\ngoal second wins\n1\n2\n1=0 2=1 3\n";
         let proof = Proof::parse(text).unwrap();
         assert_eq!((proof.positions(), proof.fields.len()), (3, 1));
         assert_eq!(proof.sections[0].lines[2][2], ("3".into(), None));

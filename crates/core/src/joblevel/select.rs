@@ -61,9 +61,12 @@ impl Selector {
             Select::Pns => descend(tree, |id, steps| {
                 steps.min_by_key(|&step| tree.step_number(id, step)).expect("an open node has a step")
             }),
-            Select::Uct => descend(tree, |id, steps| best(steps.map(|step| (self.bound(tree, id, step), step)))),
+            Select::Uct => {
+                descend(tree, |id, steps| best(steps.map(|step| (self.bound(tree, id, step), step))))
+            }
             Select::PnUct => descend(tree, |id, steps| {
-                let mut ranked: Vec<(u64, Step)> = steps.map(|step| (tree.step_number(id, step), step)).collect();
+                let mut ranked: Vec<(u64, Step)> =
+                    steps.map(|step| (tree.step_number(id, step), step)).collect();
                 ranked.sort_by_key(|&(number, _)| number);
                 let ranks = ranked.chunk_by(|a, b| a.0 == b.0).count() as f64;
                 let mut rank = 0.0;

@@ -54,6 +54,18 @@ impl<G: Game> Solver<G> {
         self.tables[usize::from(ask == Value::Win)].get(state).copied()
     }
 
+    /// Makes room if the tables have grown too large: what is proved is kept as long as it can be.
+    pub fn trim(&mut self) {
+        for table in &mut self.tables {
+            if table.len() > self.entries_max {
+                table.retain(|_, entry| entry.proof == 0 || entry.disproof == 0);
+            }
+            if table.len() > self.entries_max / 4 * 3 {
+                table.clear();
+            }
+        }
+    }
+
     /// Looks at up to so many positions. The moves in `exclude` are as if they were not legal at the root.
     pub fn solve(
         &mut self,
@@ -64,12 +76,6 @@ impl<G: Game> Solver<G> {
         stop: &dyn Fn() -> bool,
     ) -> Solved<G::Move> {
         let table = &mut self.tables[usize::from(ask == Value::Win)];
-        if table.len() > self.entries_max {
-            table.retain(|_, entry| entry.proof == 0 || entry.disproof == 0);
-            if table.len() > self.entries_max / 4 * 3 {
-                table.clear();
-            }
-        }
         let game = &*self.game;
         let mut search = Search { game, table, ask, nodes: 0, nodes_max, stop, stopped: false };
         if let Some(entry) = search.ended(root) {
@@ -176,21 +182,35 @@ impl<G: Game> Search<'_, G> {
                 };
             }
             let small = known.get(best).map_or(INFINITE, own);
-            let large = if small == 0 { INFINITE } else if small == INFINITE { 0 } else { sum };
+            let large = if small == 0 {
+                INFINITE
+            } else if small == INFINITE {
+                0
+            } else {
+                sum
+            };
             let mv = moves.get(best).map_or(0, |(mv, _)| self.game.move_id(*mv));
             let (proof, disproof) = if first { (small, large) } else { (large, small) };
             let entry = Entry { proof, disproof, mv };
             let chosen = moves.get(best).map(|(mv, _)| *mv);
-            let (own_max, other_max) = if first { (proof_max, disproof_max) } else { (disproof_max, proof_max) };
+            let (own_max, other_max) =
+                if first { (proof_max, disproof_max) } else { (disproof_max, proof_max) };
             self.stopped |= self.nodes & 255 == 0 && (self.stop)();
             let over = self.nodes >= self.nodes_max || self.stopped;
-            if small == 0 || small == INFINITE || small >= own_max || large >= other_max || over || depth >= DEPTH_MAX {
+            if small == 0
+                || small == INFINITE
+                || small >= own_max
+                || large >= other_max
+                || over
+                || depth >= DEPTH_MAX
+            {
                 return (entry, chosen);
             }
             // A little beyond the second best, so that the search does not jump to and fro.
             let own_next = own_max.min(second.saturating_add(1 + second / 4));
             let other_next = (other_max - large).saturating_add(other(&known[best]));
-            let (proof_next, disproof_next) = if first { (own_next, other_next) } else { (other_next, own_next) };
+            let (proof_next, disproof_next) =
+                if first { (own_next, other_next) } else { (other_next, own_next) };
             self.visit(&moves[best].1, proof_next, disproof_next, depth + 1);
             known[best] = self.known(&moves[best].1);
         }

@@ -3,12 +3,12 @@
 //! enough also adds to what is proved. Only what is proved ends the search, and a job that is lost, faulty or cancelled
 //! leaves no trace but a count.
 
+use super::proof::Goal;
 use super::select::{Found, Select, Selector};
 use super::status::{Status, Statuses};
 use super::task::{Answer, Effort, Fault, Job, Kind, Partial, Trust};
 use super::tree::{Fresh, Policy, Tree, UNIT, Why};
 use super::value::{Bounds, Value};
-use super::proof::Goal;
 use crate::domain::Side;
 use crate::job::{JobId, JobSource};
 use crate::play::AnyBoard;
@@ -250,6 +250,11 @@ impl JobTree {
     /// Jobs that do not matter any more since this was last asked: whoever works at them may stop.
     pub fn take_cancelled(&mut self) -> Vec<JobId> {
         std::mem::take(&mut self.cancelled)
+    }
+
+    /// Whether an answer to this job is waited for.
+    pub fn waits(&self, id: JobId) -> bool {
+        self.out.contains_key(&id)
     }
 
     /// A worker tells how its job is going.

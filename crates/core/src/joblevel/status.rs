@@ -110,13 +110,15 @@ mod tests {
             assert_eq!(table.proof[s], table.disproof[mirror]);
             assert!((table.value[s] + table.value[mirror] - 1.0).abs() < 1e-12);
         }
-        assert_eq!([0.5, 0.97, 0.1, 0.0].map(|v| table.nearest(v)), [
-            Status::Stable,
-            Status::B4,
-            Status::W3,
-            Status::Ww
-        ]);
+        assert_eq!(
+            [0.5, 0.97, 0.1, 0.0].map(|v| table.nearest(v)),
+            [Status::Stable, Status::B4, Status::W3, Status::Ww]
+        );
         assert!(Statuses { proof: [0; 13], ..table.clone() }.check().is_err());
-        assert!(Statuses { value: [0.5, 0.6, 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0.], ..table }.check().is_err());
+        assert!(
+            Statuses { value: [0.5, 0.6, 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0.], ..table }
+                .check()
+                .is_err()
+        );
     }
 }

@@ -137,8 +137,11 @@ fn contradictions_prove_nothing() {
     let mut tree = tree(40, plan(Select::Pns, Policy::VeFlag));
     let job = tree.next().unwrap().1;
     let claim = |value| Some(Claim { bounds: Bounds::exactly(value), trust: Trust::Solver });
-    tree.known(&Job { exclude: vec![], ..job.clone() }, Answer { claim: claim(Value::Win), ..guess(&job, Status::Bw) })
-        .unwrap();
+    tree.known(
+        &Job { exclude: vec![], ..job.clone() },
+        Answer { claim: claim(Value::Win), ..guess(&job, Status::Bw) },
+    )
+    .unwrap();
     assert_eq!(tree.ended(), Some(Ended::Decided));
     let _ = tree.known(&job, Answer { claim: claim(Value::Loss), ..guess(&job, Status::Ww) });
     assert_eq!(tree.ended(), Some(Ended::Contradiction));
@@ -151,7 +154,7 @@ fn every_selector_and_policy_solves_nim_and_the_proof_checks() {
         for plan in plans() {
             let game = nim(heap);
             let mut tree = tree(heap, plan.clone());
-            let mut worker = game.worker(1, &plan.statuses, 1).unwrap();
+            let mut worker = game.worker(1, &plan.statuses, 1);
             let asked = Asked { stop: &stop, cancel: &stop };
             let ran = simulate(&mut tree, &Virtual::workers(4), |job, _| {
                 let answer = worker.answer(job, asked, &mut |_| {}).unwrap().unwrap();
@@ -165,7 +168,8 @@ fn every_selector_and_policy_solves_nim_and_the_proof_checks() {
             let side = if heap % 4 == 0 { Side::Second } else { Side::First };
             let goal = Goal { side, at_least: Value::Win };
             let section = game.certify(None, &[], goal, &tree.guide(goal), 1000, &|| false).unwrap();
-            let proof = Proof { instance: format!("nim/{heap}"), sections: vec![section], ..Proof::default() };
+            let proof =
+                Proof { instance: format!("nim/{heap}"), sections: vec![section], ..Proof::default() };
             assert_eq!(game.check(&Proof::parse(&proof.to_text()).unwrap()).unwrap().goals, [goal]);
             // Every change of a move or of where it leads is found out.
             for line in 0..proof.positions() {

@@ -359,10 +359,8 @@ impl Tree {
     /// The numbers of a status, as they count while a job is out.
     fn guess(&self, status: Status, reserved: bool) -> Numbers {
         let s = status as usize;
-        let numbers = Numbers {
-            proof: self.statuses.proof[s].into(),
-            disproof: self.statuses.disproof[s].into(),
-        };
+        let numbers =
+            Numbers { proof: self.statuses.proof[s].into(), disproof: self.statuses.disproof[s].into() };
         match self.policy {
             Policy::VirtualWin if reserved => Numbers::PROVED,
             Policy::VirtualLoss if reserved => Numbers::DISPROVED,

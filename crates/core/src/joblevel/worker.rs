@@ -9,7 +9,6 @@ use crate::domain::{Game, Side};
 use crate::mcts::{Searcher, Uct};
 use crate::play::{AnyPlayer, Budget, PlayError, start_of};
 use crate::replay::{ReplayError, legal_texts};
-use crate::search::SpecError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -31,7 +30,12 @@ impl Asked<'_> {
 /// Somebody who answers jobs. What it learnt in one job it may use in the next.
 pub trait AnyWorker: Send {
     /// Answers a job; `None` if it was ended early. `tell` hears a few times how it is going.
-    fn answer(&mut self, job: &Job, asked: Asked, tell: &mut dyn FnMut(Partial)) -> Result<Option<Answer>, PlayError>;
+    fn answer(
+        &mut self,
+        job: &Job,
+        asked: Asked,
+        tell: &mut dyn FnMut(Partial),
+    ) -> Result<Option<Answer>, PlayError>;
 }
 
 /// Parts of a job after which the worker tells how it is going.
@@ -40,31 +44,46 @@ const PARTS: u64 = 4;
 pub(crate) struct Worker<G: Game> {
     game: Arc<G>,
     solver: Solver<G>,
-    player: Searcher<G>,
+    /// Made when it is first needed: its tree takes memory.
+    player: Option<Searcher<G>>,
+    seed: u64,
     statuses: Statuses,
 }
 
 impl<G: Game> Worker<G> {
     /// `entries_max` bounds what it remembers.
-    pub fn new(game: Arc<G>, entries_max: usize, statuses: Statuses, seed: u64) -> Result<Self, SpecError> {
-        let uct = Uct { memory: 32, reuse: false, ..Uct::default() };
-        let player = Searcher::new(game.clone(), uct, seed)?;
-        Ok(Worker { solver: Solver::new(game.clone(), entries_max), game, player, statuses })
+    pub fn new(game: Arc<G>, entries_max: usize, statuses: Statuses, seed: u64) -> Self {
+        Worker { solver: Solver::new(game.clone(), entries_max), game, player: None, seed, statuses }
+    }
+
+    fn player(&mut self) -> &mut Searcher<G> {
+        self.player.get_or_insert_with(|| {
+            let uct = Uct { memory: 32, reuse: false, ..Uct::default() };
+            Searcher::new(self.game.clone(), uct, self.seed).expect("our own parameters are sound")
+        })
     }
 
     fn exclude(&self, job: &Job, state: &G::State) -> Result<Vec<G::Move>, PlayError> {
         let parse = |word: &String| {
-            self.game.parse_move(state, word).ok_or_else(|| illegal(&*self.game, state, job.moves.len() + 1, word))
+            self.game
+                .parse_move(state, word)
+                .ok_or_else(|| illegal(&*self.game, state, job.moves.len() + 1, word))
         };
         job.exclude.iter().map(parse).collect()
     }
 }
 
 impl<G: Game> AnyWorker for Worker<G> {
-    fn answer(&mut self, job: &Job, asked: Asked, tell: &mut dyn FnMut(Partial)) -> Result<Option<Answer>, PlayError> {
+    fn answer(
+        &mut self,
+        job: &Job,
+        asked: Asked,
+        tell: &mut dyn FnMut(Partial),
+    ) -> Result<Option<Answer>, PlayError> {
         let state = position(&*self.game, job.start.as_deref(), &job.moves)?;
         let exclude = self.exclude(job, &state)?;
         let side = self.game.to_move(&state);
+        self.solver.trim();
         let mut nodes = 0;
         let mut last = None;
         for _ in 0..PARTS {
@@ -91,14 +110,16 @@ impl<G: Game> AnyWorker for Worker<G> {
             let value = if yes { 1.0 } else { 0.0 };
             let claim = Some(Claim { bounds: goal.bounds(), trust: Trust::Solver });
             // If the side to move has not got what it wants, all its moves are alike.
-            let best = if goal.side == side || goal.bounds().view(side).high > Value::Loss { best } else { None };
+            let best =
+                if goal.side == side || goal.bounds().view(side).high > Value::Loss { best } else { None };
             let (status, value) = (self.statuses.nearest(value), Some(value));
             return Ok(Some(Answer { best, status, value, claim, nodes, seconds: 0.0 }));
         }
         let (mut best, mut value) = (best, ratio);
         if job.effort.playouts > 0 {
-            self.player.set(job.start.as_deref(), &job.moves)?;
-            let thought = self.player.think(&Budget::playouts(job.effort.playouts), asked.stop, &mut |_| {});
+            let player = self.player();
+            player.set(job.start.as_deref(), &job.moves)?;
+            let thought = player.think(&Budget::playouts(job.effort.playouts), asked.stop, &mut |_| {});
             if asked.over() {
                 return Ok(None);
             }
@@ -123,7 +144,11 @@ fn ratio(proof: u32, disproof: u32) -> f64 {
 }
 
 /// The position after some moves.
-pub(super) fn position<G: Game>(game: &G, start: Option<&str>, words: &[String]) -> Result<G::State, PlayError> {
+pub(super) fn position<G: Game>(
+    game: &G,
+    start: Option<&str>,
+    words: &[String],
+) -> Result<G::State, PlayError> {
     let mut state = start_of(game, start)?;
     for (word, number) in words.iter().zip(1..) {
         let mv = game.parse_move(&state, word).ok_or_else(|| illegal(game, &state, number, word))?;
