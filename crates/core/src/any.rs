@@ -41,8 +41,8 @@ pub trait AnyGame: Send + Sync {
     fn rollouts(&self, draws: u32, playouts: u64, rng: &mut Rng) -> f64;
     /// The number of ways to play `depth` moves from the start.
     fn perft(&self, depth: u32) -> u64;
-    /// Somebody who answers jobs, remembering up to so many positions.
-    fn worker(&self, entries_max: usize, statuses: &Statuses, seed: u64) -> Box<dyn AnyWorker>;
+    /// Somebody who answers jobs, remembering about so many bytes at most.
+    fn worker(&self, memory_max: usize, statuses: &Statuses, seed: u64) -> Box<dyn AnyWorker>;
     /// A strategy that reaches `goal` from the position after `moves`, guided by `JobTree::guide`; what that leaves open
     /// is solved with up to `nodes_max` positions each. The error says why there is none.
     fn certify(
@@ -146,8 +146,8 @@ impl<G: Game> AnyGame for Boxed<G> {
         perft(&*self.0, &self.0.initial(), depth)
     }
 
-    fn worker(&self, entries_max: usize, statuses: &Statuses, seed: u64) -> Box<dyn AnyWorker> {
-        Box::new(Worker::new(self.0.clone(), entries_max, statuses.clone(), seed))
+    fn worker(&self, memory_max: usize, statuses: &Statuses, seed: u64) -> Box<dyn AnyWorker> {
+        Box::new(Worker::new(self.0.clone(), memory_max, statuses.clone(), seed))
     }
 
     fn certify(

@@ -71,7 +71,7 @@ fn cases() -> Vec<Case> {
         case(Breakthrough::new(4, 4), ""),
         case(Breakthrough::new(3, 5), ""),
         case(Hex::new(3, false), ""),
-        case(Hex::new(4, false), "a1 d4 a2"),
+        case(Hex::new(4, false), "a1 d4 a2 b3 c2 c1"),
     ];
     cases.extend((0..6).map(|seed| case(Connect4, &random_moves(&Connect4, 26, seed))));
     cases
@@ -178,7 +178,7 @@ fn every_selector_solves_every_case_with_a_proof_that_checks() {
     for (name, select) in Select::ALL {
         for case in cases() {
             let plan = Plan { select, effort: Effort { nodes: 100, playouts: 0 }, ..Plan::default() };
-            let mut worker = case.game.worker(100_000, &plan.statuses, 1);
+            let mut worker = case.game.worker(1 << 24, &plan.statuses, 1);
             let mut tree = tree(&case, &plan);
             let never = AtomicBool::new(false);
             let asked = Asked { stop: &never, cancel: &never };

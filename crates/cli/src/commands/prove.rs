@@ -33,8 +33,8 @@ const JOBS: &str = "jobs.jsonl";
 const RESULT: &str = "result.json";
 const FORMAT: u32 = 1;
 const STATUSES_BYTES_MAX: u64 = 1 << 20;
-/// Positions that a worker remembers.
-const ENTRIES_MAX: usize = 1_000_000;
+/// What a worker remembers, in bytes.
+const MEMORY_MAX: usize = 128 << 20;
 /// Positions that the solver looks at for what the tree leaves open, when a proof is written down: for each of those so
 /// many times the positions of a job.
 const CERTIFY_TIMES: u64 = 200;
@@ -263,7 +263,7 @@ impl Team<'_> {
         let cancel = lock(&self.flags).entry(id).or_default().clone();
         let taken = lock(&self.idle).pop();
         let mut worker = taken
-            .unwrap_or_else(|| self.game.worker(ENTRIES_MAX, &self.request.plan.statuses, self.request.seed));
+            .unwrap_or_else(|| self.game.worker(MEMORY_MAX, &self.request.plan.statuses, self.request.seed));
         let begun = ThreadTime::now();
         let asked = Asked { stop, cancel: &cancel };
         let answer = worker.answer(job, asked, &mut |partial| lock(&self.told).push((id, partial)));

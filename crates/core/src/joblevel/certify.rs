@@ -38,7 +38,7 @@ pub(crate) fn certify<G: Game>(
         (Side::Second, Value::Win) => Value::Draw,
         (Side::Second, _) => Value::Win,
     };
-    let solver = Solver::new(game.clone(), ENTRIES_MAX);
+    let solver = Solver::new(game.clone(), MEMORY_MAX);
     let mut writer = Writer {
         game,
         goal,
@@ -57,8 +57,8 @@ pub(crate) fn certify<G: Game>(
     Ok(Section { goal, lines: writer.lines })
 }
 
-/// What the solver remembers while a proof is written.
-const ENTRIES_MAX: usize = 4_000_000;
+/// What the solver remembers while a proof is written, in bytes.
+const MEMORY_MAX: usize = 1 << 30;
 
 struct Writer<'a, G: Game> {
     game: &'a Arc<G>,

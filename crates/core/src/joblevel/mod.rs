@@ -12,6 +12,8 @@
 
 mod certify;
 mod check;
+#[cfg(test)]
+mod history;
 mod proof;
 mod select;
 mod simulate;

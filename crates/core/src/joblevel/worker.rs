@@ -51,9 +51,9 @@ pub(crate) struct Worker<G: Game> {
 }
 
 impl<G: Game> Worker<G> {
-    /// `entries_max` bounds what it remembers.
-    pub fn new(game: Arc<G>, entries_max: usize, statuses: Statuses, seed: u64) -> Self {
-        Worker { solver: Solver::new(game.clone(), entries_max), game, player: None, seed, statuses }
+    /// It remembers about so many bytes at most.
+    pub fn new(game: Arc<G>, memory_max: usize, statuses: Statuses, seed: u64) -> Self {
+        Worker { solver: Solver::new(game.clone(), memory_max), game, player: None, seed, statuses }
     }
 
     fn player(&mut self) -> &mut Searcher<G> {
