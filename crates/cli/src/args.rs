@@ -534,6 +534,9 @@ pub struct Prove {
     /// Simulations of our player where that is not enough
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
     pub job_playouts: u64,
+    /// What a worker remembers between jobs, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub memory: u32,
     /// The weight of exploration, for uct and pn-uct
     #[arg(long, value_name = "C", default_value_t = std::f64::consts::SQRT_2)]
     pub c: f64,

@@ -94,11 +94,13 @@ fn lie(case: &Case, job: &Job, rng: &mut Rng) -> Answer {
     let best = (!legal.is_empty() && rng.below(8) > 0).then(|| legal[rng.below(legal.len())].clone());
     let best = if rng.below(20) == 0 { Some("nonsense".into()) } else { best };
     let value = [Value::Loss, Value::Draw, Value::Win][rng.below(3)];
+    let claim = Claim { bounds: Bounds::exactly(value), trust: Trust::Checked };
     Answer {
         best,
         status: Status::ALL[rng.below(13)],
         value: (rng.below(2) == 0).then(|| 1.2 * rng.unit() - 0.1),
-        claim: (rng.below(2) == 0).then_some(Claim { bounds: Bounds::exactly(value), trust: Trust::Checked }),
+        claim: (rng.below(2) == 0).then_some(claim),
+        after: legal.into_iter().take(rng.below(2)).map(|word| After { word, claim }).collect(),
         nodes: 1,
         seconds: 0.0,
     }

@@ -33,8 +33,6 @@ const JOBS: &str = "jobs.jsonl";
 const RESULT: &str = "result.json";
 const FORMAT: u32 = 1;
 const STATUSES_BYTES_MAX: u64 = 1 << 20;
-/// What a worker remembers, in bytes.
-const MEMORY_MAX: usize = 128 << 20;
 /// Positions that the solver looks at for what the tree leaves open, when a proof is written down: for each of those so
 /// many times the positions of a job.
 const CERTIFY_TIMES: u64 = 200;
@@ -51,6 +49,8 @@ struct Request {
     position: Option<String>,
     moves: Vec<String>,
     seed: u64,
+    /// What a worker remembers, in MiB.
+    memory: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<PathBuf>,
     plan: Plan,
@@ -86,6 +86,7 @@ pub fn run(args: &Args) -> Result<Verdict> {
         position: args.position.clone(),
         moves: board.words().to_vec(),
         seed: args.seed,
+        memory: args.memory,
         proof: args.proof.clone(),
         plan: Plan {
             question: named("--ask", &args.ask, &QUESTIONS)?,
@@ -262,8 +263,10 @@ impl Team<'_> {
     fn work(&self, id: JobId, job: &Job, stop: &AtomicBool) -> Option<Result<Answer>> {
         let cancel = lock(&self.flags).entry(id).or_default().clone();
         let taken = lock(&self.idle).pop();
-        let mut worker = taken
-            .unwrap_or_else(|| self.game.worker(MEMORY_MAX, &self.request.plan.statuses, self.request.seed));
+        let mut worker = taken.unwrap_or_else(|| {
+            let memory = (self.request.memory as usize) << 20;
+            self.game.worker(memory, &self.request.plan.statuses, self.request.seed)
+        });
         let begun = ThreadTime::now();
         let asked = Asked { stop, cancel: &cancel };
         let answer = worker.answer(job, asked, &mut |partial| lock(&self.told).push((id, partial)));

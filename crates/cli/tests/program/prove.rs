@@ -15,7 +15,8 @@ fn a_draw_has_two_strategies_and_both_are_verified() {
     assert_eq!(checked["records"][0]["positions"], result["proof"]["positions"]);
     // The search has ended: going on with it says the same without another job.
     let again = home.json("resume run --quiet --json");
-    assert_eq!((&again["value"], &again["jobs"]), (&result["value"], &result["jobs"]));
+    assert_eq!(again["value"], result["value"]);
+    assert_eq!(again["jobs"]["answered"], result["jobs"]["answered"]);
 }
 
 #[test]
@@ -36,7 +37,9 @@ fn every_selector_and_policy_agrees() {
 #[test]
 fn a_proof_that_was_changed_is_refused() {
     let home = Home::new();
-    home.json("prove breakthrough/4x4 --job-nodes 300 --workers 1 --proof win.proof --quiet --json --out run");
+    home.json(
+        "prove breakthrough/4x4 --job-nodes 300 --workers 1 --proof win.proof --quiet --json --out run",
+    );
     let ran = home.run("verify win.proof");
     assert!(ran.code == 0 && ran.stdout.starts_with("OK  breakthrough/4x4  first wins"), "{}", ran.stdout);
     let text = home.read("win.proof");
@@ -141,12 +144,16 @@ fn what_cannot_be_done_is_said_in_one_line() {
 #[test]
 fn the_gain_of_many_workers_is_simulated() {
     let home = Home::new();
-    let result = home.json("bench joblevel tictactoe/3 --workers 4 --job-nodes 20 --policy flag,ve-flag --json");
+    let result =
+        home.json("bench joblevel tictactoe/3 --workers 4 --job-nodes 20 --policy flag,ve-flag --json");
     let rows = result["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 4);
     for row in rows {
         assert_eq!(row["value"], serde_json::json!({ "low": "draw", "high": "draw" }));
         assert!(row["workers"] == 1 || row["speedup"].as_f64().unwrap() > 1.0, "{row}");
     }
-    assert_eq!(result, home.json("bench joblevel tictactoe/3 --workers 4 --job-nodes 20 --policy flag,ve-flag --json"));
+    assert_eq!(
+        result,
+        home.json("bench joblevel tictactoe/3 --workers 4 --job-nodes 20 --policy flag,ve-flag --json")
+    );
 }

@@ -4,8 +4,8 @@ use super::*;
 use crate::any::{AnyGame, Boxed};
 use crate::domain::{Domain, Game, Outcome, Side};
 use crate::job::JobSource;
-use crate::rng::{Rng, mix};
 use crate::joblevel::solve::Solver;
+use crate::rng::{Rng, mix};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -96,7 +96,8 @@ fn values_that_depend_on_the_path_are_not_mixed_up() {
     let mut differ = 0;
     for seed in 0..12 {
         let mut rng = Rng::new(seed, 0);
-        let next = (0..9).map(|n| (0..9).filter(|&m| m != n && rng.below(3) == 0).map(|m| 1 << m).sum()).collect();
+        let next =
+            (0..9).map(|n| (0..9).filter(|&m| m != n && rng.below(3) == 0).map(|m| 1 << m).sum()).collect();
         let graph = Geography { next };
         let mut values = HashMap::new();
         let value = minimax(&graph, &graph.initial(), &mut values);

@@ -33,7 +33,7 @@ pub use select::Select;
 pub use simulate::{Simulated, Virtual, simulate};
 pub use source::{Ended, JobTree, Plan, Question, RootMove, Tally};
 pub use status::{Status, Statuses};
-pub use task::{Answer, Claim, Effort, Fault, Job, Kind, Partial, Trust};
+pub use task::{After, Answer, Claim, Effort, Fault, Job, Kind, Partial, Trust};
 pub use tree::Policy;
 pub use value::{Bounds, Value};
 pub use worker::{AnyWorker, Asked};

@@ -439,7 +439,26 @@ impl JobTree {
 
     /// Takes an answer about a node.
     fn take(&mut self, node: usize, exclude: &[String], answer: Answer) -> Result<(), Fault> {
-        let child = self.look(node, exclude, &answer)?;
+        let value = answer.value.unwrap_or(self.plan.statuses.value[answer.status as usize]);
+        if !(0.0..=1.0).contains(&value) {
+            return Err(Fault::Value);
+        }
+        let child = match &answer.best {
+            Some(word) => Some(self.look(node, word, answer.status, value)?),
+            None => None,
+        };
+        if let Some(child) = &child
+            && exclude.iter().any(|word| **word == *child.word)
+        {
+            return Err(Fault::Excluded(child.word.to_string()));
+        }
+        let mut facts = Vec::new();
+        let trust = self.plan.trust;
+        for after in answer.after.iter().filter(|after| after.claim.trust >= trust) {
+            let bounds = after.claim.bounds;
+            let value = (bounds.low.number() + bounds.high.number()) / 2.0;
+            facts.push((self.look(node, &after.word, self.plan.statuses.nearest(value), value)?, bounds));
+        }
         let claim = answer.claim.filter(|claim| claim.trust >= self.plan.trust);
         self.tally.doubted += u64::from(answer.claim.is_some() && claim.is_none());
         let side = self.tree.nodes[node].mover;
@@ -462,14 +481,13 @@ impl JobTree {
                 touched.push(child);
             }
         }
-        if let Some(fresh) = child {
+        for (fresh, bounds) in child.map(|child| (child, seen.view(side))).into_iter().chain(facts) {
             let there = self.tree.nodes[node].children.iter().copied();
             let mut there = there.filter(|&c| self.tree.nodes[c].word == fresh.word);
             let child = match there.next() {
                 Some(child) => child,
                 None => self.tree.add_child(node, fresh),
             };
-            let bounds = Bounds { low: seen.low, high: seen.high }.view(side);
             if bounds != Bounds::OPEN {
                 self.tree.learn(child, bounds, Why::Claim);
             }
@@ -482,13 +500,8 @@ impl JobTree {
         Ok(())
     }
 
-    /// What the answer's move leads to. `None`: it has none.
-    fn look(&mut self, node: usize, exclude: &[String], answer: &Answer) -> Result<Option<Fresh>, Fault> {
-        let value = answer.value.unwrap_or(self.plan.statuses.value[answer.status as usize]);
-        if !(0.0..=1.0).contains(&value) {
-            return Err(Fault::Value);
-        }
-        let Some(word) = &answer.best else { return Ok(None) };
+    /// What a move of a node leads to.
+    fn look(&mut self, node: usize, word: &str, status: Status, value: f64) -> Result<Fresh, Fault> {
         let path = self.tree.path(node);
         let board = &mut self.board;
         for word in &path {
@@ -501,17 +514,13 @@ impl JobTree {
             legal: if board.outcome().is_some() { 0 } else { board.legal().len() },
             end: board.outcome().map(Value::of),
             identity: board.identity(),
-            status: answer.status,
+            status,
             value,
         });
         for _ in 0..path.len() + usize::from(fresh.is_ok()) {
             board.undo();
         }
-        let fresh = fresh.map_err(|_| Fault::Illegal(word.chars().take(40).collect()))?;
-        if exclude.iter().any(|word| **word == *fresh.word) {
-            return Err(Fault::Excluded(fresh.word.into()));
-        }
-        Ok(Some(fresh))
+        fresh.map_err(|_| Fault::Illegal(word.chars().take(40).collect()))
     }
 
     /// After an answer: the next question if this one is decided, and the end of the jobs that do not matter any more.

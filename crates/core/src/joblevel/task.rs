@@ -70,6 +70,16 @@ pub struct Claim {
     pub trust: Trust,
 }
 
+/// Something that holds for the position after a move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct After {
+    /// The move.
+    pub word: String,
+    /// What holds after it.
+    pub claim: Claim,
+}
+
 /// What came of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,6 +94,9 @@ pub struct Answer {
     /// What it has proved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
+    /// What is proved of the positions after single moves: what a database knows of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<After>,
     /// Positions looked at: the cost, the same on every machine.
     pub nodes: u64,
     /// CPU time.
@@ -93,9 +106,8 @@ pub struct Answer {
 impl Answer {
     /// The same answer of somebody who may lie: a claim becomes an engine's word.
     pub fn distrusted(mut self) -> Answer {
-        if let Some(claim) = &mut self.claim {
-            claim.trust = Trust::Word;
-        }
+        let all = self.claim.iter_mut().chain(self.after.iter_mut().map(|after| &mut after.claim));
+        all.for_each(|claim| claim.trust = Trust::Word);
         self
     }
 }

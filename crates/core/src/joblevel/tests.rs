@@ -29,7 +29,7 @@ fn guess(job: &Job, status: Status) -> Answer {
     let heap: u32 = 40 - job.moves.iter().map(|word| word.parse::<u32>().unwrap()).sum::<u32>();
     let mut moves = (1..=heap.min(3)).map(|n| n.to_string());
     let best = moves.find(|word| !job.exclude.contains(word));
-    Answer { best, status, value: None, claim: None, nodes: 1, seconds: 0.0 }
+    Answer { best, status, value: None, claim: None, after: Vec::new(), nodes: 1, seconds: 0.0 }
 }
 
 /// Everything that selection looks at, node by node.
@@ -105,6 +105,7 @@ fn only_a_restricted_job_that_answers_lost_closes_a_list() {
         status: Status::W4,
         value: None,
         claim,
+        after: Vec::new(),
         nodes: 1,
         seconds: 0.0,
     };
@@ -130,6 +131,27 @@ fn only_a_restricted_job_that_answers_lost_closes_a_list() {
     // The restricted job says lost: that closes the list and settles the child that was not excluded.
     tree.known(&at(&[], &["1"]), answer(None, lost(Trust::Solver))).unwrap();
     assert_eq!((tree.bounds(), tree.ended()), (Bounds::exactly(Value::Loss), Some(Ended::Decided)));
+}
+
+#[test]
+fn what_is_known_of_single_moves_counts_if_it_is_trusted() {
+    for (trust, ended) in [(Trust::Word, None), (Trust::Checked, Some(Ended::Decided))] {
+        let mut tree = tree(40, plan(Select::Pns, Policy::VeFlag));
+        let (id, job) = tree.next().unwrap();
+        let after = |word: &str, value| After {
+            word: word.into(),
+            claim: Claim { bounds: Bounds::exactly(value), trust },
+        };
+        // One move loses, which proves nothing of the position; two do, and the third is no better.
+        let known = vec![after("2", Value::Loss), after("3", Value::Loss)];
+        tree.done(id, Answer { after: known, ..guess(&job, Status::Stable) });
+        assert_eq!((tree.bounds(), tree.ended()), (Bounds::OPEN, None));
+        let (id, job) = tree.next().unwrap();
+        assert_eq!(job.moves, ["1"]);
+        let known = vec![after("2", Value::Loss)];
+        tree.done(id, Answer { after: known, ..guess(&job, Status::Stable) });
+        assert_eq!(tree.ended(), ended);
+    }
 }
 
 #[test]

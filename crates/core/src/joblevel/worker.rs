@@ -113,7 +113,7 @@ impl<G: Game> AnyWorker for Worker<G> {
             let best =
                 if goal.side == side || goal.bounds().view(side).high > Value::Loss { best } else { None };
             let (status, value) = (self.statuses.nearest(value), Some(value));
-            return Ok(Some(Answer { best, status, value, claim, nodes, seconds: 0.0 }));
+            return Ok(Some(Answer { best, status, value, claim, after: Vec::new(), nodes, seconds: 0.0 }));
         }
         let (mut best, mut value) = (best, ratio);
         if job.effort.playouts > 0 {
@@ -132,7 +132,15 @@ impl<G: Game> AnyWorker for Worker<G> {
             }
         }
         let status = self.statuses.nearest(value);
-        Ok(Some(Answer { best, status, value: Some(value), claim: None, nodes, seconds: 0.0 }))
+        Ok(Some(Answer {
+            best,
+            status,
+            value: Some(value),
+            claim: None,
+            after: Vec::new(),
+            nodes,
+            seconds: 0.0,
+        }))
     }
 }
 
