@@ -43,7 +43,7 @@ pub enum Command {
     Solve(Solve),
     /// Go on with a run that was stopped or killed
     Resume(Resume),
-    /// Check records: replay the moves and compare the score
+    /// Check records and proofs by the rules alone
     Verify(Verify),
     /// Play a record move by move in the terminal
     Replay(Replay),
@@ -68,6 +68,8 @@ pub enum Command {
     Analyse(Analyse),
     /// Be an engine for other programs: the text protocol on stdin and stdout
     Engine(Engine),
+    /// Find the value of a position by a tree of jobs, and prove it
+    Prove(Prove),
 }
 
 /// `sortie list`.
@@ -239,9 +241,11 @@ pub struct Resume {
 
 /// `sortie verify`.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 all are right, 1 a record is wrong, 2 a file is not a record.")]
+#[command(
+    after_help = "Exit codes: 0 all are right, 1 one is wrong, 2 a file is neither a record nor a proof."
+)]
 pub struct Verify {
-    /// Records, or run folders
+    /// Records, proofs, or run folders
     #[arg(required = true, value_name = "FILE|DIR")]
     pub records: Vec<PathBuf>,
     /// The instance to check against, instead of the one a record names
@@ -350,6 +354,8 @@ pub enum Bench {
     Perft(BenchPerft),
     /// CPU time of a record between ranks, from send to receive
     Messages(BenchMessages),
+    /// What many workers would gain in a proof search, in virtual time
+    Joblevel(BenchJoblevel),
 }
 
 /// `sortie bench playouts`.
@@ -495,6 +501,119 @@ pub struct Engine {
     /// Who thinks
     #[arg(long, value_name = "SPEC", default_value = "default")]
     pub player: String,
+}
+
+/// `sortie prove`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie prove breakthrough/4x4 --proof win.proof
+  sortie prove connect4 --moves \"d d d d d d c c\" --workers 2 --out runs/opening
+  sortie prove hex/4 --moves a1 --select uct --policy flag --job-nodes 2000 --json
+  sortie verify win.proof
+
+A job looks at one position of the tree: with an exact solver for up to --job-nodes positions, and if that is not
+enough and --job-playouts is given, with our player. The tree decides which positions, and what the answers prove.
+--select: pns, uct, abs or pn-uct. --policy: flag, virtual-win, virtual-loss, greedy, ve or ve-flag.
+--ask: value, win or draw, for the side to move.
+A proof holds the whole strategy, down to the ends of the game; `sortie verify` checks it without any search.
+Ctrl-C ends the search; `sortie resume DIR` goes on, after kill -9 too.
+
+Exit codes: 0 decided, 1 not decided within --jobs, 2 misuse.")]
+#[command(allow_negative_numbers = true)]
+pub struct Prove {
+    /// The game: domain/name, or the domain alone
+    pub game: String,
+    /// The position, instead of the game's own start
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub position: Option<String>,
+    /// The moves to play from there first
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub moves: Option<String>,
+    /// What to find out: the value, or only whether the side to move gets a win, or a draw
+    #[arg(long, value_name = "WHAT", default_value = "value")]
+    pub ask: String,
+    /// How the next leaf is selected
+    #[arg(long, value_name = "NAME", default_value = "pns")]
+    pub select: String,
+    /// What a leaf counts as until its job comes back
+    #[arg(long, value_name = "NAME", default_value = "ve-flag")]
+    pub policy: String,
+    /// Jobs, at most
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub jobs: u64,
+    /// Jobs at a time [default: the number of processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub workers: Option<u32>,
+    /// Positions a job looks at, at most
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub job_nodes: u64,
+    /// Simulations of our player where that is not enough
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
+    pub job_playouts: u64,
+    /// What a worker remembers between jobs, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub memory: u32,
+    /// The weight of exploration, for uct and pn-uct
+    #[arg(long, value_name = "C", default_value_t = std::f64::consts::SQRT_2)]
+    pub c: f64,
+    /// A file with proof numbers and values of the thirteen statuses (docs/prove.md)
+    #[arg(long, value_name = "FILE")]
+    pub statuses: Option<PathBuf>,
+    /// Write the strategy here when the question is decided
+    #[arg(long, value_name = "FILE")]
+    pub proof: Option<PathBuf>,
+    /// Seed of our player
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    pub seed: u64,
+    /// The run folder, new or of the same command [default: a new one under runs/]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+/// `sortie bench joblevel`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  sortie bench joblevel breakthrough/4x4 --workers 16,64 --policy ve-flag --job-nodes 200
+
+Time is counted in positions that jobs look at. The first line of a policy is one worker.")]
+#[command(allow_negative_numbers = true)]
+pub struct BenchJoblevel {
+    /// The game: domain/name, or the domain alone
+    pub game: String,
+    /// The position, instead of the game's own start
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub position: Option<String>,
+    /// The moves to play from there first
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub moves: Option<String>,
+    /// How the next leaf is selected
+    #[arg(long, value_name = "NAME", default_value = "pns")]
+    pub select: String,
+    /// What a leaf counts as until its job comes back [default: all of them, one after the other]
+    #[arg(long = "policy", value_name = "NAME", value_delimiter = ',')]
+    pub policies: Vec<String>,
+    /// How many workers
+    #[arg(long, value_name = "N[,N...]", value_delimiter = ',', default_value = "16,64", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub workers: Vec<u32>,
+    /// Jobs of a search, at most
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub jobs: u64,
+    /// Positions a job looks at, at most
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub job_nodes: u64,
+    /// Time that every job takes besides
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
+    pub overhead: u64,
+    /// Seed of our player
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `sortie learn`.

@@ -3,6 +3,9 @@
 
 use crate::best_of::{BestOf, Outcomes, best_of};
 use crate::domain::{Game, Problem};
+use crate::joblevel::{
+    AnyWorker, CheckError, Checked, Goal, Proof, Section, Statuses, Worker, certify, check,
+};
 use crate::mcts::{Searcher, Uct};
 use crate::picture::Picture;
 use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, game_position, perft};
@@ -46,6 +49,21 @@ pub trait AnyGame: Send + Sync {
     fn rollouts(&self, draws: u32, playouts: u64, rng: &mut Rng) -> f64;
     /// The number of ways to play `depth` moves from the start.
     fn perft(&self, depth: u32) -> u64;
+    /// Somebody who answers jobs, remembering about so many bytes at most.
+    fn worker(&self, memory_max: usize, statuses: &Statuses, seed: u64) -> Box<dyn AnyWorker>;
+    /// A strategy that reaches `goal` from the position after `moves`, guided by `JobTree::guide`; what that leaves open
+    /// is solved with up to `nodes_max` positions each. The error says why there is none.
+    fn certify(
+        &self,
+        start: Option<&str>,
+        moves: &[String],
+        goal: Goal,
+        guide: &[(Vec<String>, Option<String>)],
+        nodes_max: u64,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Section, String>;
+    /// Checks a proof by the rules alone.
+    fn check(&self, proof: &Proof) -> Result<Checked, CheckError>;
     /// The same game in a box of its own, for whoever outlives this one.
     fn share(&self) -> Box<dyn AnyGame>;
     /// What it was opened from, where that is known: a process elsewhere can open it too.
@@ -160,6 +178,26 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn perft(&self, depth: u32) -> u64 {
         perft(&*self.0, &self.0.initial(), depth)
+    }
+
+    fn worker(&self, memory_max: usize, statuses: &Statuses, seed: u64) -> Box<dyn AnyWorker> {
+        Box::new(Worker::new(self.0.clone(), memory_max, statuses.clone(), seed))
+    }
+
+    fn certify(
+        &self,
+        start: Option<&str>,
+        moves: &[String],
+        goal: Goal,
+        guide: &[(Vec<String>, Option<String>)],
+        nodes_max: u64,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Section, String> {
+        certify(&self.0, start, moves, goal, guide, nodes_max, stop)
+    }
+
+    fn check(&self, proof: &Proof) -> Result<Checked, CheckError> {
+        check(&*self.0, proof)
     }
 
     fn share(&self) -> Box<dyn AnyGame> {

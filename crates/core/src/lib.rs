@@ -23,6 +23,7 @@ pub mod conformance;
 pub mod contest;
 mod domain;
 mod job;
+pub mod joblevel;
 mod mcts;
 pub mod picture;
 mod play;

@@ -8,6 +8,7 @@ use crate::rank::GangReport;
 use crate::replay::{ReplayError, legal_texts};
 use cpu_time::ThreadTime;
 use serde::Serialize;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
@@ -28,6 +29,9 @@ pub trait AnyBoard: Send {
     fn legal(&self) -> Vec<String>;
     /// The hash of the position.
     fn key(&self) -> u64;
+    /// A hash of the whole state, of everything that later play depends on: other than `key` it tells positions apart
+    /// that differ in their history where the rules look at that. Not the same from one build to the next.
+    fn identity(&self) -> u128;
     /// The domain's glance at the position, seen by the first side, in `0..=1`.
     fn evaluate(&self) -> f64;
     /// The position as text for a terminal.
@@ -266,6 +270,16 @@ impl<G: Game> AnyBoard for Board<G> {
 
     fn key(&self) -> u64 {
         self.game.key(self.state())
+    }
+
+    fn identity(&self) -> u128 {
+        let half = |salt: u64| {
+            let mut hasher = DefaultHasher::new();
+            salt.hash(&mut hasher);
+            self.state().hash(&mut hasher);
+            u128::from(hasher.finish())
+        };
+        half(1) << 64 | half(2)
     }
 
     fn evaluate(&self) -> f64 {

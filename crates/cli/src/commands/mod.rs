@@ -3,12 +3,14 @@
 pub mod analyse;
 pub mod bench;
 pub mod bench_games;
+pub mod bench_jobs;
 pub mod bench_messages;
 pub mod engine;
 pub mod learn;
 pub mod list;
 pub mod match_;
 pub mod play;
+pub mod prove;
 pub mod replay;
 pub mod reproduce;
 pub mod resume;

@@ -28,6 +28,9 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     if args.folder.join(crate::contest::TUNE).is_file() {
         return super::tune::resume(&args.folder, threads, report.json, report.quiet);
     }
+    if args.folder.join(super::prove::PROVE).is_file() {
+        return super::prove::resume(&args.folder, threads, report.json, report.quiet);
+    }
     let folder = Folder::open(&args.folder)?;
     let mut spec = folder.read_spec()?;
     let instance = Instance::open_copy(&spec.instance, instance_copy(&folder.path, &spec.instance))?;

@@ -1,13 +1,15 @@
-//! `sortie verify`: replays records by the rules alone. No search code runs here.
+//! `sortie verify`: replays records and checks proofs by the rules alone. No search code runs here.
 
 use crate::Verdict;
 use crate::args::Verify;
 use crate::contest;
 use crate::output::{self, number, score};
-use crate::source::{Instance, RESULT, Source, UNFINISHED};
-use anyhow::Result;
+use crate::source::{Instance, RESULT, Source, UNFINISHED, read_text};
+use anyhow::{Context, Result, anyhow};
 use serde_json::{Value, json};
 use sortie_core::Position;
+use sortie_core::joblevel::{CheckError, Checked as Proved, Proof};
+use std::io::Read;
 use std::path::Path;
 
 /// How far a claimed score may be off: texts of sums of distances differ in the last digits.
@@ -50,6 +52,28 @@ pub fn run(args: &Verify) -> Result<Verdict> {
             }
             continue;
         }
+        if is_proof(path) {
+            match check_proof(path, args.instance.as_deref()) {
+                Ok((instance, checked)) => {
+                    wrong |= checked.is_err();
+                    if let Err(message) = &checked {
+                        output::say(&format!("sortie: {}: WRONG  {instance}  {message}", path.display()));
+                    } else if let (Ok(checked), false) = (&checked, args.json) {
+                        output::print(&proof_line(path, &instance, checked))?;
+                    }
+                    rows.push(proof_row(path, &instance, &checked));
+                }
+                Err(error) => {
+                    rows.push(
+                        json!({ "file": output::path(path), "ok": false, "error": format!("{error:#}") }),
+                    );
+                    if let Some(earlier) = misused.replace(error) {
+                        output::say(&format!("sortie: {earlier:#}"));
+                    }
+                }
+            }
+            continue;
+        }
         match check(path, args.instance.as_deref()) {
             Ok(checked) => {
                 wrong |= checked.outcome.is_err();
@@ -80,6 +104,48 @@ pub fn run(args: &Verify) -> Result<Verdict> {
 /// The log of a match or a tuning, or its folder.
 fn is_log(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "jsonl") || path.join(contest::GAMES).is_file()
+}
+
+/// No proof is larger than this.
+const PROOF_BYTES_MAX: u64 = 4 << 30;
+
+/// Whether a file begins as a proof does.
+fn is_proof(path: &Path) -> bool {
+    let mut begin = [0; 12];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && Proof::begins(&format!("{} 1", String::from_utf8_lossy(&begin)))
+}
+
+/// The instance of a proof, and what its check came to.
+fn check_proof(path: &Path, instance: Option<&str>) -> Result<(String, Result<Proved, CheckError>)> {
+    let text =
+        read_text(path, PROOF_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
+    let proof = Proof::parse(&text).map_err(|e| anyhow!("{}:{}: {}", path.display(), e.line, e.message))?;
+    let opened = Instance::open_game(instance.unwrap_or(&proof.instance))
+        .with_context(|| format!("{}: cannot open its instance", path.display()))?;
+    let checked = opened.game()?.check(&proof);
+    Ok((opened.name, checked))
+}
+
+fn goals(checked: &Proved) -> Vec<String> {
+    checked.goals.iter().map(|goal| goal.to_string()).collect()
+}
+
+fn proof_line(path: &Path, instance: &str, checked: &Proved) -> String {
+    let (goals, positions) = (goals(checked).join(", "), output::count(checked.positions as u64));
+    format!("OK  {instance}  {goals}, {positions} positions  {}", path.display())
+}
+
+fn proof_row(path: &Path, instance: &str, checked: &Result<Proved, CheckError>) -> Value {
+    let mut row = json!({ "file": output::path(path), "ok": checked.is_ok(), "instance": instance });
+    match checked {
+        Ok(checked) => {
+            row["proved"] = json!(goals(checked));
+            row["positions"] = json!(checked.positions);
+        }
+        Err(error) => row["error"] = json!(error.to_string()),
+    }
+    row
 }
 
 fn check(path: &Path, instance: Option<&str>) -> Result<Checked> {

@@ -1,0 +1,513 @@
+//! `sortie prove`: the value of a position by a tree of jobs, on the threads of this process. The folder keeps what was
+//! asked for and every answer, so that a search that was stopped or killed goes on; `--proof` writes down the strategy.
+
+use crate::args::Prove as Args;
+use crate::commands::analyse::{ended, name};
+use crate::contest::{fresh_path, processors, read_request, say_stopped};
+use crate::folder::{self, Folder, write_whole};
+use crate::journal::{self, Journal};
+use crate::output::{self, count, rounded};
+use crate::progress::Progress;
+use crate::session::stop_on_signals;
+use crate::source::{Instance, read_text};
+use crate::{Verdict, duration};
+use anyhow::{Context, Result, anyhow, bail};
+use cpu_time::ThreadTime;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use sortie_core::joblevel::{
+    Answer, AnyWorker, Asked, Bounds, Effort, Ended, Fault, Goal, Job, JobTree, Partial, Plan, Policy, Proof,
+    Question, RootMove, Select, Statuses, Trust, Value,
+};
+use sortie_core::{AnyGame, JobId, JobSource, Side, run_jobs};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
+
+/// What a search was asked for.
+pub const PROVE: &str = "prove.toml";
+/// The answers, one a line.
+const JOBS: &str = "jobs.jsonl";
+const RESULT: &str = "result.json";
+const FORMAT: u32 = 1;
+const STATUSES_BYTES_MAX: u64 = 1 << 20;
+/// Positions that the solver looks at for what the tree leaves open, when a proof is written down: for each of those so
+/// many times the positions of a job.
+const CERTIFY_TIMES: u64 = 200;
+/// Moves of the root that are shown.
+const MOVES_SHOWN: usize = 10;
+
+/// Everything needed to repeat a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    format: u32,
+    instance: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    position: Option<String>,
+    moves: Vec<String>,
+    seed: u64,
+    /// What a worker remembers, in MiB.
+    memory: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proof: Option<PathBuf>,
+    plan: Plan,
+}
+
+/// An answer that came, and what it answers.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    job: Job,
+    answer: Answer,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<Verdict> {
+    let instance = Instance::open_game(&args.game)?;
+    let board = {
+        let mut board = instance.game()?.board(args.position.as_deref())?;
+        for word in args.moves.as_deref().unwrap_or_default().split_whitespace() {
+            crate::words::play(&mut *board, word)?;
+        }
+        board
+    };
+    let statuses = match &args.statuses {
+        None => Statuses::default(),
+        Some(path) => read_statuses(path)?,
+    };
+    if !(0.0..=100.0).contains(&args.c) {
+        bail!("--c {}: expected a number from 0 to 100", args.c);
+    }
+    let request = Request {
+        format: FORMAT,
+        instance: instance.name.clone(),
+        position: args.position.clone(),
+        moves: board.words().to_vec(),
+        seed: args.seed,
+        memory: args.memory,
+        proof: args.proof.clone(),
+        plan: Plan {
+            question: named("--ask", &args.ask, &QUESTIONS)?,
+            select: named("--select", &args.select, &Select::ALL)?,
+            policy: named("--policy", &args.policy, &Policy::ALL)?,
+            jobs_max: args.jobs,
+            effort: Effort { nodes: args.job_nodes, playouts: args.job_playouts },
+            trust: Trust::Solver,
+            c: args.c,
+            statuses,
+        },
+    };
+    let path = args.out.clone().unwrap_or_else(|| fresh_path("prove", &instance.name));
+    let workers = args.workers.unwrap_or_else(processors);
+    search(&request, &path, workers, args.report.json, args.report.quiet)
+}
+
+/// Goes on with the search in a folder.
+pub fn resume(path: &Path, workers: Option<u32>, json: bool, quiet: bool) -> Result<Verdict> {
+    let request: Request = read_request(path, PROVE)?;
+    if request.format != FORMAT {
+        bail!("{}: format {} is of another version: expected {FORMAT}", path.display(), request.format);
+    }
+    request.plan.statuses.check().map_err(|message| anyhow!("{}: {message}", path.join(PROVE).display()))?;
+    search(&request, path, workers.unwrap_or_else(processors), json, quiet)
+}
+
+const QUESTIONS: [(&str, Question); 3] =
+    [("value", Question::Value), ("win", Question::Win), ("draw", Question::Draw)];
+
+/// What a word on the command line means.
+pub fn named<T: Copy>(option: &str, word: &str, all: &[(&str, T)]) -> Result<T> {
+    let found = all.iter().find(|(name, _)| *name == word);
+    found.map(|(_, item)| *item).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        anyhow!("{option} {word}: expected one of {}", names.join(", "))
+    })
+}
+
+fn read_statuses(path: &Path) -> Result<Statuses> {
+    let text =
+        read_text(path, STATUSES_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
+    let statuses: Statuses = toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+        anyhow!("{}:{line}: {}", path.display(), error.message())
+    })?;
+    statuses.check().map_err(|message| anyhow!("{}: {message}", path.display()))?;
+    Ok(statuses)
+}
+
+fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool) -> Result<Verdict> {
+    let instance = Instance::open_game(&request.instance)?;
+    let game = instance.game()?;
+    let mut board = game.board(request.position.as_deref())?;
+    for word in &request.moves {
+        board.play(word).with_context(|| path.join(PROVE).display().to_string())?;
+    }
+    if board.outcome().is_some() {
+        bail!("the game is over at this position: there is nothing to prove");
+    }
+    let mut tree = JobTree::new(board, request.position.clone(), request.plan.clone());
+    let folder = open_folder(path, request)?;
+    let before = know(&mut tree, path)?;
+    let stop = stop_on_signals()?;
+    if !quiet {
+        output::say(&format!("proving {} in {}", instance.name, path.display()));
+        if before > 0 {
+            output::say(&format!("going on: {before} jobs were answered before"));
+        }
+    }
+    let begun = Instant::now();
+    let team =
+        Team { game, request, idle: Mutex::default(), flags: Mutex::default(), told: Mutex::default() };
+    let journal = Journal::open(&path.join(JOBS)).with_context(|| path.join(JOBS).display().to_string())?;
+    let mut recorder = Recorder {
+        tree: &mut tree,
+        journal,
+        progress: Progress::new(quiet, 0.0),
+        begun,
+        before,
+        team: &team,
+        jobs: HashMap::new(),
+        trouble: None,
+    };
+    run_jobs(&mut recorder, workers as usize, &stop, |id, job| team.work(id, job, &stop));
+    recorder.progress.clear();
+    let synced = recorder.journal.sync();
+    if let Some(trouble) = recorder.trouble {
+        return Err(trouble);
+    }
+    synced.with_context(|| path.join(JOBS).display().to_string())?;
+    let proof = match &request.proof {
+        Some(file) if tree.ended() == Some(Ended::Decided) => {
+            if !quiet {
+                output::say("decided; writing the proof down");
+            }
+            Some(write_proof(game, request, &tree, file, &stop)?)
+        }
+        _ => None,
+    };
+    let report = Report { request, tree: &tree, path, seconds: begun.elapsed().as_secs_f64(), proof };
+    let result = report.to_json();
+    let written = folder.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes());
+    written.with_context(|| format!("cannot write {}", path.join(RESULT).display()))?;
+    match json {
+        true => output::print_json(&result)?,
+        false => output::print(&report.text())?,
+    }
+    match tree.ended() {
+        Some(Ended::Decided) => Ok(Verdict::Done),
+        None => {
+            say_stopped(path);
+            Ok(Verdict::Done)
+        }
+        Some(Ended::Jobs) => Ok(Verdict::NotFound),
+        Some(Ended::Failures) => bail!("one job after the other failed: see {}", path.join(JOBS).display()),
+        Some(Ended::Contradiction) => bail!("two exact answers contradict each other: this is a bug"),
+    }
+}
+
+/// Makes the folder, or opens it if it holds the same request.
+fn open_folder(path: &Path, request: &Request) -> Result<Folder> {
+    let asked = path.join(PROVE);
+    if !asked.exists() {
+        let used = path.is_file() || path.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        if used {
+            bail!("{} is not an empty folder: give another --out", path.display());
+        }
+        std::fs::create_dir_all(path)
+            .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
+    }
+    let folder = folder::lock(path)?;
+    if asked.exists() {
+        if read_request::<Request>(path, PROVE)? != *request {
+            bail!(
+                "{0} holds another search: `sortie resume {0}` goes on with it, or give another --out",
+                path.display()
+            );
+        }
+    } else {
+        let text = format!("# Everything needed to repeat this search.\n{}", toml::to_string(request)?);
+        write_whole(&asked, text.as_bytes()).with_context(|| format!("cannot write {}", asked.display()))?;
+    }
+    Ok(folder)
+}
+
+/// Takes the answers of earlier sessions; returns how many there were.
+fn know(tree: &mut JobTree, path: &Path) -> Result<u64> {
+    let path = path.join(JOBS);
+    let lines: Vec<Line> = journal::read(&path)?;
+    let count = lines.len() as u64;
+    for (line, number) in lines.into_iter().zip(1..) {
+        // What was a fault then is one now; an answer about a node that is not there is of another search.
+        if let Err(fault @ Fault::Unknown) = tree.known(&line.job, line.answer) {
+            bail!("{}:{number}: {fault}", path.display());
+        }
+    }
+    tree.take_cancelled();
+    Ok(count)
+}
+
+/// The workers and what they are told.
+struct Team<'a> {
+    game: &'a dyn AnyGame,
+    request: &'a Request,
+    idle: Mutex<Vec<Box<dyn AnyWorker>>>,
+    /// Raised when a job is not wanted any more.
+    flags: Mutex<HashMap<JobId, Arc<AtomicBool>>>,
+    /// What workers said of jobs that are under way.
+    told: Mutex<Vec<(JobId, Partial)>>,
+}
+
+impl Team<'_> {
+    fn work(&self, id: JobId, job: &Job, stop: &AtomicBool) -> Option<Result<Answer>> {
+        let cancel = lock(&self.flags).entry(id).or_default().clone();
+        let taken = lock(&self.idle).pop();
+        let mut worker = taken.unwrap_or_else(|| {
+            let memory = (self.request.memory as usize) << 20;
+            self.game.worker(memory, &self.request.plan.statuses, self.request.seed)
+        });
+        let begun = ThreadTime::now();
+        let asked = Asked { stop, cancel: &cancel };
+        let answer = worker.answer(job, asked, &mut |partial| lock(&self.told).push((id, partial)));
+        lock(&self.idle).push(worker);
+        lock(&self.flags).remove(&id);
+        let seconds = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e6;
+        match answer {
+            Ok(answer) => answer.map(|answer| Ok(Answer { seconds, ..answer })),
+            Err(error) => Some(Err(error.into())),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The tree, with its answers written down before they count.
+struct Recorder<'a> {
+    tree: &'a mut JobTree,
+    journal: Journal,
+    progress: Progress,
+    begun: Instant,
+    /// Answers of earlier sessions.
+    before: u64,
+    team: &'a Team<'a>,
+    jobs: HashMap<JobId, Job>,
+    /// What ended the search early.
+    trouble: Option<anyhow::Error>,
+}
+
+impl Recorder<'_> {
+    fn take(&mut self, id: JobId, answer: Result<Answer>) -> Result<bool> {
+        let answer = answer?;
+        let Some(job) = self.jobs.remove(&id).filter(|_| self.tree.waits(id)) else { return Ok(false) };
+        let line = Line { job, answer };
+        self.journal.append(&line).context("cannot write the answer down")?;
+        Ok(self.tree.done(id, line.answer))
+    }
+
+    fn call_off(&mut self) {
+        let over = self.finished();
+        let cancelled = self.tree.take_cancelled();
+        let flags = lock(&self.team.flags);
+        for (id, flag) in flags.iter() {
+            if over || cancelled.contains(id) {
+                flag.store(true, Relaxed);
+            }
+        }
+    }
+}
+
+impl JobSource for Recorder<'_> {
+    type Job = Job;
+    type Answer = Result<Answer>;
+
+    fn next(&mut self) -> Option<(JobId, Job)> {
+        for (id, partial) in std::mem::take(&mut *lock(&self.team.told)) {
+            self.tree.partial(id, &partial);
+        }
+        let (id, job) = self.tree.next()?;
+        self.jobs.insert(id, job.clone());
+        Some((id, job))
+    }
+
+    fn done(&mut self, id: JobId, answer: Result<Answer>) -> bool {
+        let wanted = self.take(id, answer).unwrap_or_else(|trouble| {
+            self.trouble.get_or_insert(trouble);
+            false
+        });
+        self.call_off();
+        let seconds = self.begun.elapsed().as_secs_f64();
+        self.progress.show(seconds, || live(self.tree, self.before, seconds));
+        wanted
+    }
+
+    fn lost(&mut self, id: JobId) {
+        self.jobs.remove(&id);
+        self.tree.lost(id);
+    }
+
+    fn finished(&self) -> bool {
+        self.trouble.is_some() || self.tree.finished()
+    }
+}
+
+/// `12.0 s  1,234 jobs  103/s  1,300 nodes  proof 12  disproof 34  best d4`.
+fn live(tree: &JobTree, before: u64, seconds: f64) -> String {
+    let tally = tree.tally();
+    let (proof, disproof) = tree.numbers();
+    let number = |n: u64| if n > u64::from(u32::MAX) { "-".to_string() } else { count(n) };
+    let best = tree.root_moves().into_iter().next().map_or(String::new(), |m| format!("  best {}", m.word));
+    format!(
+        "{:>9}  {} jobs  {}/s  {} nodes  proof {}  disproof {}{best}",
+        duration::show(seconds),
+        count(tally.answered),
+        count(((tally.answered - before.min(tally.answered)) as f64 / seconds.max(1e-3)) as u64),
+        count(tree.nodes() as u64),
+        number(proof),
+        number(disproof),
+    )
+}
+
+/// What was written.
+struct Written {
+    file: PathBuf,
+    positions: usize,
+}
+
+/// Writes the strategies of all that is proved, after checking them.
+fn write_proof(
+    game: &dyn AnyGame,
+    request: &Request,
+    tree: &JobTree,
+    file: &Path,
+    stop: &AtomicBool,
+) -> Result<Written> {
+    let nodes_max = request.plan.effort.nodes.saturating_mul(CERTIFY_TIMES);
+    let section = |goal: Goal| {
+        let (start, guide) = (request.position.as_deref(), tree.guide(goal));
+        let section = game.certify(start, &request.moves, goal, &guide, nodes_max, &|| stop.load(Relaxed));
+        section
+            .map_err(|message| anyhow!("the question is decided, but the proof cannot be written: {message}"))
+    };
+    let tally = tree.tally();
+    let proof = Proof {
+        instance: request.instance.clone(),
+        start: request.position.clone(),
+        moves: request.moves.clone(),
+        fields: vec![
+            ("jobs".into(), tally.answered.to_string()),
+            ("found".into(), crate::clock::now()),
+            ("version".into(), format!("sortie {}", env!("CARGO_PKG_VERSION"))),
+        ],
+        sections: tree.goals().into_iter().map(section).collect::<Result<_>>()?,
+    };
+    game.check(&proof).context("the proof does not check: this is a bug")?;
+    write_whole(file, proof.to_text().as_bytes())
+        .with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(Written { file: file.to_path_buf(), positions: proof.positions() })
+}
+
+struct Report<'a> {
+    request: &'a Request,
+    tree: &'a JobTree,
+    path: &'a Path,
+    seconds: f64,
+    proof: Option<Written>,
+}
+
+impl Report<'_> {
+    fn to_json(&self) -> Json {
+        let (tree, request, tally) = (self.tree, self.request, self.tree.tally());
+        let moves: Vec<Json> = tree.root_moves().iter().map(move_json).collect();
+        json!({
+            "instance": request.instance,
+            "position": request.position,
+            "moves": request.moves,
+            "to_move": name(tree.to_move()),
+            "value": tree.bounds().value().map(|value| ended(value.outcome())),
+            "proved": tree.goals().iter().map(|goal| goal.to_string()).collect::<Vec<_>>(),
+            "ended": tree.ended(),
+            "best": self.best(),
+            "root_moves": moves,
+            "plan": request.plan,
+            "jobs": tally,
+            "nodes": tree.nodes(),
+            "seconds": rounded(self.seconds),
+            "proof": self.proof.as_ref().map(|w| json!({ "file": output::path(&w.file), "positions": w.positions })),
+            "folder": output::path(self.path),
+            "version": env!("CARGO_PKG_VERSION"),
+        })
+    }
+
+    /// The best move, unless all are lost.
+    fn best(&self) -> Option<String> {
+        let lost = self.tree.bounds().view(self.tree.to_move()).high == Value::Loss;
+        self.tree.root_moves().into_iter().next().filter(|_| !lost).map(|m| m.word)
+    }
+
+    fn text(&self) -> String {
+        let (tree, tally) = (self.tree, self.tree.tally());
+        let proved: Vec<String> = tree.goals().iter().map(|goal| goal.to_string()).collect();
+        let proved = match tree.bounds().value() {
+            Some(Value::Draw) => "a draw".to_string(),
+            _ if proved.is_empty() => "nothing yet".to_string(),
+            _ => proved.join(", "),
+        };
+        let mut text = format!("{:<14} {:<9} {:>9} {:>7}  status\n", "move", "proved", "nodes", "value");
+        for m in tree.root_moves().iter().take(MOVES_SHOWN) {
+            let value = 100.0 * tree.to_move().view(m.value);
+            text += &format!(
+                "{:<14} {:<9} {:>9} {value:>5.1} %  {}\n",
+                m.word,
+                bounds_text(m.bounds, tree.to_move()),
+                count(m.size),
+                status(m),
+            );
+        }
+        text += &format!(
+            "\nproved    {proved} ({} to move)\nbest      {}\njobs      {} ({} lost, {} faulty, {} cancelled), {} positions in {} of CPU time\n",
+            name(tree.to_move()),
+            self.best().unwrap_or_else(|| "none".into()),
+            count(tally.answered),
+            count(tally.lost),
+            count(tally.faulty),
+            count(tally.cancelled),
+            count(tally.nodes),
+            duration::show(tally.seconds),
+        );
+        if let Some(written) = &self.proof {
+            let file = written.file.display();
+            text += &format!("proof     {file}, {} positions\n", count(written.positions as u64));
+            text += &format!("verify    {}\n", output::command("verify", &written.file));
+        }
+        text + &format!("folder    {}", self.path.display())
+    }
+}
+
+fn status(m: &RootMove) -> String {
+    let word = serde_json::to_value(m.status).ok();
+    word.as_ref().and_then(Json::as_str).unwrap_or_default().to_string()
+}
+
+fn move_json(m: &RootMove) -> Json {
+    let number = |n: u64| (n <= u64::from(u32::MAX)).then_some(n);
+    json!({
+        "move": m.word, "bounds": m.bounds, "status": m.status, "nodes": m.size, "value": rounded(m.value),
+        "proof": number(m.proof), "disproof": number(m.disproof),
+    })
+}
+
+/// What is proved of a move, for the side that makes it.
+fn bounds_text(bounds: Bounds, side: Side) -> &'static str {
+    let seen = bounds.view(side);
+    match (seen.low, seen.high) {
+        (Value::Win, _) => "wins",
+        (_, Value::Loss) => "loses",
+        (Value::Draw, Value::Draw) => "draws",
+        (Value::Draw, _) => ">= draw",
+        (_, Value::Draw) => "<= draw",
+        _ => "-",
+    }
+}
