@@ -71,6 +71,13 @@ fn run() -> ExitCode {
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),
+        Command::Serve(args) => commands::serve::run(&args),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Completions(args) => commands::manual::completions(&args),
+        Command::Man(args) => commands::manual::man(&args),
+        Command::Schema(args) => commands::schema::run(&args),
     };
     match verdict {
         Ok(Verdict::Done) => ExitCode::SUCCESS,
