@@ -42,6 +42,8 @@ function draw() {
     lines.push({ kind: "band", class: "band f0", points: banded.map((p) => [p[x], p[3], p[5]]) });
     lines.push({ kind: "line", class: "line thin s0", points: banded.map((p) => [p[x], p[4]]) });
   }
+  const key = at("streams-key");
+  if (key) key.hidden = !banded.length;
   lines.push({ kind: "line", class: "line s0", steps: true, main: true, points: seen.map((p) => [p[x], p[2]]) });
   curve.lines = lines;
   curve.draw();

@@ -188,7 +188,9 @@ impl History {
             self.best = Some(self.best.map_or(best, |old| old.max(best)));
         }
         if let Some(seconds) = event.seconds.filter(|seconds| seconds.is_finite() && self.best.is_some()) {
-            self.curve.push(Point { seconds, playouts: self.playouts, best: self.best, band: self.band });
+            // An improvement tells the playouts of one stream only.
+            let playouts = self.playouts.filter(|_| event.event != "improved");
+            self.curve.push(Point { seconds, playouts, best: self.best, band: self.band });
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::curve::History;
 use crate::events::{Event, read_back};
+use crate::show;
 use serde_json::Value;
 use sortie_core::{AnyGame, AnyProblem, Record};
 use sortie_domains::Opened;
@@ -368,9 +369,7 @@ fn told(table: &toml::Table) -> Told {
         told.search = describe(search);
     }
     if let Some(limits) = inside("limits") {
-        let part =
-            |(key, value): (&String, &toml::Value)| format!("{} {}", key.replace('_', " "), show(value));
-        told.limits = limits.iter().map(part).collect::<Vec<_>>().join(", ");
+        told.limits = limits.iter().map(limit).collect::<Vec<_>>().join(", ");
     }
     // Matches and tunings keep what is played in a table of its own.
     if let Some(inner) = inside("table") {
@@ -386,17 +385,30 @@ fn told(table: &toml::Table) -> Told {
     told
 }
 
+/// `1m 00s`, `5,000 playouts`, `target 80`.
+fn limit((key, value): (&String, &toml::Value)) -> String {
+    let number = value.as_float().or(value.as_integer().map(|n| n as f64));
+    match (key.as_str(), number) {
+        ("seconds", Some(seconds)) => show::time(seconds),
+        ("cpu_seconds", Some(seconds)) => format!("{} of CPU time", show::time(seconds)),
+        ("playouts", Some(playouts)) => format!("{} playouts", show::count(playouts)),
+        ("target", Some(target)) => format!("target {}", show::score(target)),
+        ("patience", Some(playouts)) => format!("patience {} playouts", show::count(playouts)),
+        _ => format!("{} {}", key.replace('_', " "), plain_value(value)),
+    }
+}
+
 /// `nrpa level 3, iterations 100`: the name, and what people would change.
 fn describe(search: &toml::Table) -> String {
     let name = search.get("name").and_then(toml::Value::as_str).unwrap_or("?");
     let said = |(key, value): (&String, &toml::Value)| match (key.as_str(), value) {
         ("name", _) => None,
         (key, toml::Value::Boolean(on)) => on.then(|| key.to_string()),
-        ("temperature" | "stabilise" | "alpha", value) if show(value) == "1" => None,
-        ("repetitions", value) if show(value) == "0" => None,
-        ("parallel", value) if show(value) == "none" => None,
+        ("temperature" | "stabilise" | "alpha", value) if plain_value(value) == "1" => None,
+        ("repetitions", value) if plain_value(value) == "0" => None,
+        ("parallel", value) if plain_value(value) == "none" => None,
         ("workers", _) if search.get("parallel").and_then(toml::Value::as_str) == Some("none") => None,
-        (key, value) => Some(format!("{} {}", key.replace('_', " "), show(value))),
+        (key, value) => Some(format!("{} {}", key.replace('_', " "), plain_value(value))),
     };
     // The level says most about a search and comes first; a table is in the order of the alphabet.
     let (level, rest): (Vec<_>, Vec<_>) = search.iter().partition(|(key, _)| *key == "level");
@@ -404,11 +416,11 @@ fn describe(search: &toml::Table) -> String {
     format!("{name} {}", parts.join(", ")).trim_end().to_string()
 }
 
-fn show(value: &toml::Value) -> String {
+fn plain_value(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
         toml::Value::Float(number) => format!("{number}"),
-        toml::Value::Array(items) => items.iter().map(show).collect::<Vec<_>>().join(" "),
+        toml::Value::Array(items) => items.iter().map(plain_value).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
     }
 }
@@ -493,7 +505,7 @@ mod tests {
         assert_eq!((run.kind, run.state), (Kind::Solve, State::Running), "just written");
         assert_eq!((run.best, run.playouts, run.rate), (Some(6.0), Some(500.0), Some(200.0)));
         assert_eq!(run.told.search, "nrpa level 3, iterations 100, selective");
-        assert_eq!((run.told.seed, run.told.limits.as_str()), (Some(7), "seconds 60"));
+        assert_eq!((run.told.seed, run.told.limits.as_str()), (Some(7), "1m 00s"));
         assert!(run.trouble.is_empty(), "{:?}", run.trouble);
     }
 

@@ -1,6 +1,6 @@
 //! Numbers, times and states for people.
 
-use crate::run::{State, Summary};
+use crate::run::{Kind, State, Summary};
 
 /// A score: whole numbers whole, others to at most four decimals.
 pub fn score(score: f64) -> String {
@@ -96,6 +96,7 @@ pub fn state(run: &Summary) -> String {
                 .into()
         }
         State::Unknown => String::new(),
+        State::Finished if run.kind != Kind::Solve => "All that was asked for is done.".into(),
         State::Finished => match run.reason.as_deref().unwrap_or("done") {
             "done" => "The search is done.".into(),
             "playouts" => "The playouts are used up.".into(),

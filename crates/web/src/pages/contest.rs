@@ -19,7 +19,7 @@ fn share(interval: &Interval) -> String {
 fn elo(interval: &Interval) -> String {
     let one = |value: f64| match value {
         value if value.is_infinite() => if value > 0.0 { "∞" } else { "−∞" }.to_string(),
-        value => format!("{value:+.0}"),
+        value => format!("{value:+.0}").replace('-', "−"),
     };
     format!("{} ({} to {})", one(interval.value), one(interval.low), one(interval.high))
 }
@@ -151,7 +151,7 @@ pub fn game(run: &Summary, number: &str) -> Reply {
                 @match game.result.as_str() { "first" => "first wins", "second" => "second wins", _ => "a draw" }
                 " (" (game.reason) @if !game.detail.is_empty() { ", " (game.detail) } "), the first " (game.opening) " moves are the opening" }
         }
-        section.card { (replay(game.moves.len(), &format!("{}/game/{}.json@", link(&run.name), game.game))) }
+        section.card { (replay(game.moves.len(), game.moves.len(), &format!("{}/game/{}.json@", link(&run.name), game.game))) }
         section.card { div.cardhead { h2 { "Moves" } }
             ol.moves { @for pair in game.moves.chunks(2) { li { @for word in pair { span { (word) } " " } } } } }
         (data("data", &json!({})))

@@ -118,7 +118,7 @@ pub fn trouble(sentences: &[String]) -> Markup {
 }
 
 /// A board or a route with a slider over its moves, which a script moves.
-pub fn replay(frames: usize, address: &str) -> Markup {
+pub fn replay(frames: usize, begin: usize, address: &str) -> Markup {
     html! {
         div #replay .replay data-frames=(frames) data-address=(address) {
             div.board #board aria-live="polite" { p.muted { "Drawing …" } }
@@ -126,8 +126,8 @@ pub fn replay(frames: usize, address: &str) -> Markup {
                 button type="button" #back aria-label="One move back" { "‹" }
                 button type="button" #run aria-label="Play the moves" { "▶" }
                 button type="button" #forth aria-label="One move forth" { "›" }
-                input #slider type="range" min="0" max=(frames) value=(frames) aria-label="Move";
-                output #where for="slider" { (frames) " of " (frames) }
+                input #slider type="range" min="0" max=(frames) value=(begin) aria-label="Move";
+                output #where for="slider" { (begin) " of " (frames) }
             }
             p.facts #facts aria-live="polite" {}
         }

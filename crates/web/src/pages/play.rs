@@ -6,8 +6,12 @@ use crate::run::open_game;
 use crate::site::Site;
 use maud::{PreEscaped, html};
 use serde_json::json;
-use sortie_core::PRESETS;
+use sortie_core::picture::Picture;
+use sortie_core::{AnyGame, PRESETS, Rng};
 use sortie_domains::DOMAINS;
+
+/// Moves before a small picture is taken.
+const THUMB_MOVES: usize = 14;
 
 /// The games.
 pub fn index(site: &Site) -> Reply {
@@ -16,21 +20,38 @@ pub fn index(site: &Site) -> Reply {
         .filter_map(|entry| {
             let name = *entry.examples.first()?;
             let game = open_game(name).ok()?;
-            Some((entry, name, game.position(&[]).ok()?.picture))
+            Some((entry, name, middle_of(&*game)?))
         })
         .collect();
     let body = html! {
         div.head { h1 { "Play" } p.muted { "Against our own search, which shows what it thinks. The game is in the address of the page: a reload or a link keeps it." } }
         @if site.thinkers == 0 { p.trouble { "This server was started without games: --games 0." } }
-        ul.games { @for (entry, name, picture) in &games {
+        ul.games { @for (entry, name, (picture, text)) in &games {
             li { a.card href={ "/play/" (encode(name)) } {
-                div.thumb aria-hidden="true" { @if let Some(picture) = picture { (PreEscaped(picture.svg())) } }
-                h2 { (entry.name) } p.muted { (entry.about) }
+                div.thumb aria-hidden="true" { @if let Some(picture) = picture { (PreEscaped(picture.svg())) } @else { pre { (text) } } }
+                h2 { (entry.name) } p.muted { (entry.about.trim_start_matches("game: ").trim_start_matches("toy game: ")) }
             }
             @if entry.examples.len() > 1 { p.small { @for other in &entry.examples[1..] { a href={ "/play/" (encode(other)) } { (other) } " " } } } }
         } }
     };
     whole(200, "Play", "/play", None, &body)
+}
+
+/// A position some moves into a game, for a small picture.
+fn middle_of(game: &dyn AnyGame) -> Option<(Option<Picture>, String)> {
+    let (mut board, mut rng) = (game.board(None).ok()?, Rng::new(4, 0));
+    for _ in 0..THUMB_MOVES {
+        let legal = board.legal();
+        if legal.is_empty() {
+            break;
+        }
+        board.play(&legal[rng.below(legal.len())]).ok()?;
+        if board.outcome().is_some() {
+            board.undo();
+            break;
+        }
+    }
+    Some((board.draw(), board.show()))
 }
 
 /// A game.
@@ -63,6 +84,7 @@ pub fn page(site: &Site, name: &str) -> Reply {
                     label { span { "Per move" } select #seconds { @for (value, text) in [("0.3", "0.3 s"), ("1", "1 s"), ("3", "3 s"), ("10", "10 s"), ("30", "30 s")] { option value=(value) selected[value == "1"] { (text) } } } }
                 }
                 div #value .value aria-hidden="true" { span {} }
+                div.ends aria-hidden="true" { span { "first" } span { "second" } }
                 p #opinion .muted aria-live="polite" { "It has not thought yet." }
                 div.scroll { table #lines { thead { tr { th { "Move" } th.number { "Visits" } th { span.hidden { "Share" } } th.number { "Value" } th { "Then" } } } tbody {} } }
                 div.actions { button type="button" #hint { "What would it play?" } }

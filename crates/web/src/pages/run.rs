@@ -77,20 +77,27 @@ pub fn page(site: &Site, run: &Summary) -> Reply {
                 div #curve .plot tabindex="0" role="img" aria-label="Best score over time; arrow keys move along it" {}
                 p.legend #legend {
                     span.key.s0 { "best" }
-                    @if run.told.streams > 1 { " " span.key.band0 { "streams: 10 to 90 %, median" } }
+                    @if run.told.streams > 1 { " " span.key.band0 #streams-key { "streams: 10 to 90 %, median" } }
                     @if let Some((_, n)) = &kin { " " span.key.band1 { "the " (n) " runs of other seeds: 10 to 90 %, median" } }
                     @if known.is_some() { " " span.key.known { "best known" } }
                 }
                 details { summary { "As a table" } div.scroll { table #points { thead { tr { th.number { "time" } th.number { "playouts" } th.number { "best" } } } tbody {} } } }
             }
+            div.stack {
             section.card aria-labelledby="solution-title" {
                 div.cardhead { h2 #solution-title { "Solution" } @if record.is_some() { a href={ (link(&run.name)) "/file/" (RECORD) } { "record" } } }
                 @match (&record, &drawn) {
-                    (Some(record), None) => (replay(record.moves.len().min(FRAMES_MAX), &format!("{}/frame", link(&run.name)))),
+                    (Some(record), None) => (replay(record.moves.len().min(FRAMES_MAX), begin(&run.path, record), &format!("{}/frame", link(&run.name)))),
                     (_, Some(why)) => p.muted #nosolution { (super::sentence(why)) },
                     _ => {}
                 }
             }
+            section.card aria-labelledby="told-title" {
+                div.cardhead { h2 #told-title { "The run" } }
+                (told(run, &history))
+            }
+            }
+            div.stack {
             section.card aria-labelledby="speed-title" {
                 div.cardhead { h2 #speed-title { "Playouts per second" } }
                 div #speed .plot.small tabindex="0" role="img" aria-label="Playouts per second over time" {}
@@ -99,13 +106,10 @@ pub fn page(site: &Site, run: &Summary) -> Reply {
                 div.cardhead { h2 #found-title { "Improvements" } a href={ (link(&run.name)) "/events" } { "all events" } }
                 div.scroll.tall { table #found { thead { tr { th.number { "time" } th.number { "score" } th.number { "stream" } } } tbody {} } }
             }
-            section.card aria-labelledby="told-title" {
-                div.cardhead { h2 #told-title { "The run" } }
-                (told(run, &history))
-            }
-            section.card.wide aria-labelledby="on-title" {
+            section.card aria-labelledby="on-title" {
                 div.cardhead { h2 #on-title { "In the terminal" } }
                 (commands(run))
+            }
             }
         }
         (data("data", &facts))
@@ -129,7 +133,9 @@ pub fn head(run: &Summary) -> Markup {
             p.crumbs { a href="/" { "Runs" } }
             h1 { (title(run)) " " span #state { (pill(run.state)) } }
             p.muted {
-                @if !run.told.instance.is_empty() { b { (run.told.instance) } " by " (run.told.search) ". " }
+                @if !run.told.instance.is_empty() { b { (run.told.instance) } }
+                @if !run.told.search.is_empty() { " by " (run.told.search) }
+                @if !run.told.instance.is_empty() { ". " }
                 span #state-text { (show::state(run)) }
             }
         }
@@ -143,7 +149,7 @@ fn tiles(run: &Summary, history: &History, known: Option<f64>) -> Markup {
             div { dt { "Best" } dd #best { (run.best.map_or("–".into(), show::score)) }
                 dd.sub #gap { @if let Some((best, known)) = run.best.zip(known) { (show::gap(best, known)) } } }
             div { dt { "Playouts" } dd #playouts { (run.playouts.map_or("–".into(), show::brief)) } dd.sub { "of all streams" } }
-            div { dt { "Playouts/s" } dd #rate { (run.rate.map_or("–".into(), show::brief)) } dd.sub { (run.told.threads) " threads" } }
+            div { dt { "Playouts/s" } dd #rate { (run.rate.map_or("–".into(), show::brief)) } dd.sub { (threads(run.told.threads)) } }
             div { dt { "Time" } dd #time { (run.seconds.map_or("–".into(), show::time)) } dd.sub { (run.told.limits) } }
             div { dt { "Improvements" } dd #improved { (history.improved) }
                 dd.sub #last { @if let Some(last) = last { "last at " (show::time(last.seconds)) } } }
@@ -157,7 +163,7 @@ fn told(run: &Summary, history: &History) -> Markup {
         ("Instance", told.instance.clone()),
         ("Search", told.search.clone()),
         ("Seed", told.seed.map(|seed| seed.to_string()).unwrap_or_default()),
-        ("Streams", format!("{} on {} threads", told.streams, told.threads)),
+        ("Streams", format!("{} on {}", told.streams, threads(told.threads))),
         ("Limits", if told.limits.is_empty() { "none: whole searches".into() } else { told.limits.clone() }),
         ("Began", history.started.clone().unwrap_or_default().replace('T', " ").replace('Z', " UTC")),
         ("Version", told.version.clone()),
@@ -169,6 +175,10 @@ fn told(run: &Summary, history: &History) -> Markup {
             dd { @for file in FILES.iter().filter(|file| run.path.join(file).is_file()) { a href={ (link(&run.name)) "/file/" (file) } { (file) } " " } }
         }
     }
+}
+
+fn threads(n: i64) -> String {
+    if n == 1 { "one thread".into() } else { format!("{n} threads") }
 }
 
 /// What to type to go on, check and look.
@@ -265,6 +275,13 @@ fn frame_of(folder: &Path, record: &Record, after: usize) -> Result<Position, St
         Opened::Problem(problem) => problem.position(words).map_err(|error| cannot(error.to_string())),
         Opened::Game(game) => game.position(words).map_err(|error| cannot(error.to_string())),
     }
+}
+
+/// Where the slider stands first: at the end, but at the start where the board is emptier at the end than there.
+fn begin(folder: &Path, record: &Record) -> usize {
+    let shapes = |after| Some(frame_of(folder, record, after).ok()?.picture?.shapes.len());
+    let (first, last) = (shapes(0), shapes(record.moves.len()));
+    if last < first { 0 } else { record.moves.len() }
 }
 
 /// A file of the folder, as text.

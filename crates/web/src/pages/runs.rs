@@ -76,7 +76,7 @@ pub fn page_body(site: &Site, request: &Request) -> Markup {
                 thead { tr {
                     th { span.hidden { "Compare" } }
                     th { "Run" } th { "Instance" } th.number { "Best" } th.number { "Gap" }
-                    th.number { "Playouts/s" } th.number { "Time" } th.number { "Last sign" }
+                    th.number { "Playouts/s" } th.number { "Time" } th.number { "Updated" }
                 } }
                 tbody {
                     @for run in &runs {
@@ -90,7 +90,7 @@ pub fn page_body(site: &Site, request: &Request) -> Markup {
         @if library.cut { p.trouble { "There is more below this folder than is looked at: serve one further down." } }
         @if !others.is_empty() {
             details.others {
-                summary { (others.len()) " other folders hold no run" }
+                summary { @if others.len() == 1 { "1 other folder holds no run" } @else { (others.len()) " other folders hold no run" } }
                 ul { @for found in &others { li { a href=(link(&found.name)) { (found.name) } } } }
             }
         }
@@ -126,7 +126,7 @@ pub fn row(run: &Summary, known: Option<f64>) -> Markup {
             td.number data-label="Gap" { (gap.unwrap_or_default()) }
             td.number data-label="Playouts/s" { (run.rate.map(show::brief).unwrap_or_default()) }
             td.number data-label="Time" { (run.seconds.map(show::time).unwrap_or_default()) }
-            td.number data-label="Last sign" { (run.age.map(show::ago).unwrap_or_default()) }
+            td.number data-label="Updated" { (run.age.map(show::ago).unwrap_or_default()) }
         }
     }
 }

@@ -109,7 +109,7 @@ fn every_kind_of_folder_has_a_page() {
     write("study", "study.toml", "format = 1\nstudy = \"x\"\n");
     let site = site(home.path(), None, true);
     for (address, status, says) in [
-        ("/", 200, "other folders hold no run"),
+        ("/", 200, "other folder holds no run"),
         ("/run/empty", 200, "events.jsonl is missing"),
         ("/run/torn", 200, "spec.toml is damaged at line 2"),
         ("/run/torn/events", 200, "progress"),
