@@ -3,7 +3,8 @@
 # ends with the time of every step.
 #
 # It needs bash, git, cargo and a C linker. What else is missing it fetches: rustfmt and clippy through rustup, mdBook
-# into the target folder. Only the book may be skipped, when mdBook cannot be had and CI is not "true".
+# into the target folder, Chromium through apt. Only the book and the pages may be skipped, when mdBook or Chromium
+# cannot be had and CI is not "true".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,6 +24,7 @@ main() {
     step api-docs env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
     step book book
     step recipes ci/recipe.sh
+    step browser ci/browser.sh
     current=
 }
 

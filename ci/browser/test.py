@@ -52,7 +52,7 @@ def main():
         browser = Browser()
         try:
             until(lambda: os.path.exists(os.path.join(runs, "live", "best.record")), "the run has found something")
-            for test in [list_of_runs, live_curve, slider, lost_connection, long_run, loa, by_keyboard, narrow]:
+            for test in [list_of_runs, live_curve, slider, lost_connection, long_run, steady, loa, by_keyboard, narrow]:
                 begun = time.monotonic()
                 browser.look()
                 test(browser, server)
@@ -71,14 +71,16 @@ def main():
             server.stop()
 
 
-def make_long_run(folder):
+def event(i):
+    return json.dumps({"event": "progress", "seconds": i, "cpu_seconds": i, "playouts": 1000 * i, "best": 1000 + int(i**0.5)}) + "\n"
+
+
+def make_long_run(folder, count=EVENTS):
     os.mkdir(folder)
     with open(os.path.join(folder, "spec.toml"), "w") as file:
         file.write('format = 1\nsortie = "0.1.0"\ninstance = "samegame/3"\nseed = 1\nstreams = 1\nthreads = 1\n[search]\nname = "nrpa"\nlevel = 4\n')
     with open(os.path.join(folder, "events.jsonl"), "w") as file:
-        for i in range(EVENTS):
-            event = {"event": "progress", "seconds": i, "cpu_seconds": i, "playouts": 1000 * i, "best": 1000 + int(i**0.5)}
-            file.write(json.dumps(event) + "\n")
+        file.writelines(event(i) for i in range(count))
 
 
 def list_of_runs(browser, server):
@@ -142,6 +144,28 @@ def long_run(browser, server):
     assert spent < 1.0 or os.environ.get("SORTIE_SLOW"), f"{EVENTS} events took {spent:.2f} s"
     last = browser.run("return document.getElementById('curve').dataset.last")
     assert last.startswith(f"{EVENTS - 1},"), last
+
+
+def steady(browser, server):
+    """Many updates do not make the page grow: 60 a second for minutes, sent as fast as they can be shown."""
+    folder = os.path.join(server.command[2], "fast")
+    make_long_run(folder, 100)
+    browser.open(server.root + "/run/fast")
+    points = lambda: int(browser.run("return document.getElementById('curve').dataset.points") or 0)
+    until(points, "the curve")
+    heap = []
+    for burst in range(1, 13):
+        with open(os.path.join(folder, "events.jsonl"), "a") as file:
+            for i in range(1500 * burst, 1500 * (burst + 1)):
+                file.write(event(i))
+        last = f"{1500 * (burst + 1) - 1},"
+        until(lambda: browser.run("return document.getElementById('curve').dataset.last").startswith(last), "the burst is shown")
+        if burst in (6, 12):
+            browser.chrome("HeapProfiler.collectGarbage")
+            heap.append(browser.chrome("Runtime.getHeapUsage")["usedSize"] / 2**20)
+    assert points() <= 3000, points()
+    print(f"heap after 9,000 updates {heap[0]:.1f} MiB, after 18,000 {heap[1]:.1f} MiB")
+    assert heap[1] < heap[0] + 1, heap
 
 
 def loa(browser, server):

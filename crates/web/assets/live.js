@@ -38,6 +38,7 @@ export function follow(address, from, handlers) {
     else if (!source) open();
   });
   window.addEventListener("pagehide", close);
+  window.addEventListener("pageshow", () => { if (!source && !document.hidden) open(); });
   if (!document.hidden) open();
   return close;
 }

@@ -14,6 +14,9 @@ pub const HEAD_BYTES_MAX: usize = 32 << 10;
 const HEAD_TIME_MAX: Duration = Duration::from_secs(10);
 /// Who reads nothing for so long is dropped.
 pub const STALL_MAX: Duration = Duration::from_secs(5);
+/// What the system keeps for a reader that is slow.
+#[cfg(unix)]
+const SEND_BYTES: usize = 64 << 10;
 /// Connections at a time; more are told to come back.
 pub const CONNECTIONS_MAX: usize = 256;
 /// Streams at a time, so that pages can still be asked for while all of them are taken.
@@ -182,6 +185,9 @@ pub fn listen(listener: &TcpListener, site: Arc<impl Answer>, load: Arc<Load>) {
 fn connection(mut stream: TcpStream, site: &impl Answer, load: &Load, room: bool) -> io::Result<()> {
     stream.set_write_timeout(Some(STALL_MAX))?;
     stream.set_nodelay(true)?;
+    // The system would keep megabytes for a reader that reads nothing, and a stall would show only after minutes.
+    #[cfg(unix)]
+    let _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BYTES);
     if !room {
         return write_reply(
             &mut stream,

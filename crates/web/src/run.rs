@@ -103,7 +103,7 @@ impl State {
             State::Finished => "finished",
             State::Stopped => "stopped",
             State::Interrupted => "interrupted",
-            State::Unknown => "unknown",
+            State::Unknown => "idle",
         }
     }
 }
@@ -236,8 +236,9 @@ impl Summary {
                     self.seconds = number("seconds");
                     self.rate = number("playouts_per_second");
                     self.reason = result.get("reason").and_then(Value::as_str).map(str::to_string);
-                    if result.get("finished").and_then(Value::as_bool) == Some(true) {
-                        self.reason = Some("done".into());
+                    // Matches and tunings say it this way.
+                    if let Some(finished) = result.get("finished").and_then(Value::as_bool) {
+                        self.reason = Some(if finished { "done" } else { "asked" }.into());
                     }
                 }
                 Err(error) => self.trouble.push(format!("{RESULT} is damaged: {error}.")),
@@ -295,6 +296,7 @@ impl Summary {
             (_, Some(_)) => State::Finished,
             // The lock may be held on another machine that shares the folder.
             (_, None) if self.age.is_some_and(|age| age < SILENT_SECONDS) => State::Running,
+            (_, None) if self.kind == Kind::Study => State::Unknown,
             (_, None) => State::Interrupted,
         }
     }
@@ -444,7 +446,7 @@ fn locked(path: &Path) -> Option<bool> {
         let place = line.split_whitespace().find(|word| word.matches(':').count() == 2);
         place.is_some_and(|place| place.rsplit(':').next() == Some(inode.as_str()))
     };
-    Some(locks.lines().any(ours))
+    Some(locks.lines().filter(|line| line.contains("FLOCK")).any(ours))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -95,7 +95,7 @@ pub fn state(run: &Summary) -> String {
             "It ended without a word (killed, or the machine went down); `sortie resume` goes on with it."
                 .into()
         }
-        State::Unknown => String::new(),
+        State::Unknown => "Nobody is at work in this folder.".into(),
         State::Finished if run.kind != Kind::Solve => "All that was asked for is done.".into(),
         State::Finished => match run.reason.as_deref().unwrap_or("done") {
             "done" => "The search is done.".into(),

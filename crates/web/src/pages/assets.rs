@@ -8,13 +8,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub const STYLE: &str = include_str!("../../assets/style.css");
 
 /// Name, media type, content.
-const FILES: [(&str, &str, &str); 7] = [
+const FILES: [(&str, &str, &str); 8] = [
     ("style.css", "text/css; charset=utf-8", STYLE),
     ("chart.js", "text/javascript; charset=utf-8", include_str!("../../assets/chart.js")),
     ("live.js", "text/javascript; charset=utf-8", include_str!("../../assets/live.js")),
     ("run.js", "text/javascript; charset=utf-8", include_str!("../../assets/run.js")),
     ("runs.js", "text/javascript; charset=utf-8", include_str!("../../assets/runs.js")),
     ("replay.js", "text/javascript; charset=utf-8", include_str!("../../assets/replay.js")),
+    ("refresh.js", "text/javascript; charset=utf-8", include_str!("../../assets/refresh.js")),
     ("play.js", "text/javascript; charset=utf-8", include_str!("../../assets/play.js")),
 ];
 const ICON: &str = include_str!("../../assets/icon.svg");

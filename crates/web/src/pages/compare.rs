@@ -35,7 +35,11 @@ pub fn page(site: &Site, request: &Request) -> Reply {
     let body = html! {
         div.head {
             h1 { "Compare" }
-            p.muted { "Runs that differ in their seed alone are one group: its line is the median, its band holds the middle 80 %. " a href="/" { "Choose runs" } }
+            p.muted {
+                "Runs that differ in their seed alone are one group: its line is the median, its band holds the middle \
+                 80 %. "
+                a href="/" { "Choose runs" }
+            }
         }
         form.filter method="get" action="/compare" {
             @for name in &chosen { input type="hidden" name="run" value=(name); }

@@ -4,7 +4,7 @@ use super::run::{commands, frame_json, head, refuse};
 use super::{data, explain, link, page as whole, replay, trouble};
 use crate::contest::{Game, Log, find};
 use crate::http::Reply;
-use crate::run::{GAMES, Summary, open_instance};
+use crate::run::{GAMES, State, Summary, open_instance};
 use crate::show;
 use maud::{Markup, html};
 use serde_json::json;
@@ -33,7 +33,7 @@ pub fn page(run: &Summary) -> Reply {
     let mut said = run.trouble.clone();
     let log = Log::read(&run.path.join(GAMES)).unwrap_or_default();
     if log.games == 0 {
-        said.push("No game has ended yet: the first will show here. Reload to see.".into());
+        said.push("No game has ended yet: the first will show here.".into());
     }
     if log.skipped > 0 {
         said.push(format!("{} lines of {GAMES} are not games and were passed over.", log.skipped));
@@ -41,13 +41,17 @@ pub fn page(run: &Summary) -> Reply {
     if log.faults > 0 {
         said.push(format!("{} games ended by a fault of a player: the list says which.", log.faults));
     }
+    let running = run.state == State::Running;
     let body = html! {
         (head(run))
         (trouble(&said))
-        section.card.wide {
+        section.card.wide #refresh data-every=[running.then_some("4")] {
             div.cardhead { h2 { "Cross-table" } span.muted { (show::count(log.games as f64)) " games" } }
             @if log.games > 0 { (cross_table(&log)) }
-            p.muted.small { "Score in per cent and Elo, each with the interval that holds the truth in 95 of 100 cases, by pairs of games with colours swapped." }
+            p.muted.small {
+                "Score in per cent and Elo, each with the interval that holds the truth in 95 of 100 cases, by pairs of \
+                 games with colours swapped."
+            }
         }
         section.card.wide {
             div.cardhead { h2 { "Last games" } }
@@ -58,7 +62,7 @@ pub fn page(run: &Summary) -> Reply {
         }
         section.card.wide { div.cardhead { h2 { "In the terminal" } } (commands(run)) }
     };
-    whole(200, &run.name, "/", None, &body)
+    whole(200, &run.name, "/", running.then_some("refresh.js"), &body)
 }
 
 fn cross_table(log: &Log) -> Markup {

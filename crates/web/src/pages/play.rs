@@ -10,6 +10,11 @@ use sortie_core::picture::Picture;
 use sortie_core::{AnyGame, PRESETS, Rng};
 use sortie_domains::DOMAINS;
 
+/// Who the person at the browser is.
+const SIDES: [(&str, &str); 4] =
+    [("first", "first"), ("second", "second"), ("both", "both sides"), ("none", "watch")];
+/// Thinking times to choose from.
+const SECONDS: [&str; 5] = ["0.3", "1", "3", "10", "30"];
 /// Moves before a small picture is taken.
 const THUMB_MOVES: usize = 14;
 
@@ -24,7 +29,13 @@ pub fn index(site: &Site) -> Reply {
         })
         .collect();
     let body = html! {
-        div.head { h1 { "Play" } p.muted { "Against our own search, which shows what it thinks. The game is in the address of the page: a reload or a link keeps it." } }
+        div.head {
+            h1 { "Play" }
+            p.muted {
+                "Against our own search, which shows what it thinks. The game is in the address of the page: a reload or \
+                 a link keeps it."
+            }
+        }
         @if site.thinkers == 0 { p.trouble { "This server was started without games: --games 0." } }
         ul.games { @for (entry, name, (picture, text)) in &games {
             li { a.card href={ "/play/" (encode(name)) } {
@@ -60,7 +71,11 @@ pub fn page(site: &Site, name: &str) -> Reply {
         return explain(404, name, &why);
     }
     let body = html! {
-        div.head { p.crumbs { a href="/play" { "Play" } } h1 { (name) } p.muted #standing role="status" aria-live="polite" { "Setting up the board …" } }
+        div.head {
+            p.crumbs { a href="/play" { "Play" } }
+            h1 { (name) }
+            p.muted #standing role="status" aria-live="polite" { "Setting up the board …" }
+        }
         @if site.thinkers == 0 { p.trouble { "This server was started without games: --games 0. You can still move both sides." } }
         div.columns.table {
             section.card aria-label="Board" {
@@ -79,14 +94,26 @@ pub fn page(site: &Site, name: &str) -> Reply {
             section.card aria-labelledby="thinks" {
                 div.cardhead { h2 #thinks { "What the search thinks" } }
                 form.settings #settings {
-                    label { span { "You play" } select #side { option value="first" { "first" } option value="second" { "second" } option value="both" { "both sides" } option value="none" { "watch" } } }
-                    label { span { "Engine" } select #player { @for (preset, about) in PRESETS { option value=(preset) title=(about) { (preset) } } } }
-                    label { span { "Per move" } select #seconds { @for (value, text) in [("0.3", "0.3 s"), ("1", "1 s"), ("3", "3 s"), ("10", "10 s"), ("30", "30 s")] { option value=(value) selected[value == "1"] { (text) } } } }
+                    label { span { "You play" } select #side {
+                        @for (value, text) in SIDES { option value=(value) { (text) } }
+                    } }
+                    label { span { "Engine" } select #player {
+                        @for (preset, about) in PRESETS { option value=(preset) title=(about) { (preset) } }
+                    } }
+                    label { span { "Per move" } select #seconds {
+                        @for value in SECONDS { option value=(value) selected[value == "1"] { (value) " s" } }
+                    } }
                 }
                 div #value .value aria-hidden="true" { span {} }
                 div.ends aria-hidden="true" { span { "first" } span { "second" } }
                 p #opinion .muted aria-live="polite" { "It has not thought yet." }
-                div.scroll { table #lines { thead { tr { th { "Move" } th.number { "Visits" } th { span.hidden { "Share" } } th.number { "Value" } th { "Then" } } } tbody {} } }
+                div.scroll { table #lines {
+                    thead { tr {
+                        th { "Move" } th.number { "Visits" } th { span.hidden { "Share" } } th.number { "Value" }
+                        th { "Then" }
+                    } }
+                    tbody {}
+                } }
                 div.actions { button type="button" #hint { "What would it play?" } }
             }
         }

@@ -15,7 +15,10 @@ pub fn section(report: &Report, instance: &str, groups: &[&Group], alone: bool) 
             div.cardhead { h2 { (instance) } @if let Some(known) = known { span.muted { "best known " (show::score(known)) } } }
             (PreEscaped(report.chart(groups).svg(alone)))
             div.scroll { table.numbers {
-                thead { tr { th { "Search" } th.number { "Runs" } th.number { "Median" } th.number { "95 %" } th.number { "Mean" } th.number { "Best" } th.number { "Gap" } } }
+                thead { tr {
+                    th { "Search" }
+                    @for name in ["Runs", "Median", "95 %", "Mean", "Best", "Gap"] { th.number { (name) } }
+                } }
                 tbody { @for (i, (group, row)) in groups.iter().zip(&rows).enumerate() {
                     tr { th scope="row" { span.key.(format!("s{}", i % COLOURS)) { (group.name) } }
                         @for cell in row.cells() { td.number { (cell) } } }
@@ -63,7 +66,11 @@ impl Report {
 fn members(report: &Report, groups: &[&Group]) -> Markup {
     html! {
         details.others { summary { "Every run" } div.scroll { table.numbers {
-            thead { tr { th { "Folder" } th { "Search" } th.number { "Seed" } th.number { "Score" } th.number { "Playouts" } th.number { "Time" } th { "State" } } }
+            thead { tr {
+                th { "Folder" } th { "Search" }
+                @for name in ["Seed", "Score", "Playouts", "Time"] { th.number { (name) } }
+                th { "State" }
+            } }
             tbody { @for group in groups { @for member in &group.members {
                 @let run = &member.summary;
                 tr { td { (run.name) } td { (group.name) } td.number { (run.told.seed.map(|s| s.to_string()).unwrap_or_default()) }
@@ -77,7 +84,16 @@ fn members(report: &Report, groups: &[&Group]) -> Markup {
 
 fn explained() -> Markup {
     html! {
-        p { "Runs of one search that differ in their random seed alone are one group. Its line is the median of their best scores at each time, its band holds the middle 80 %. A run that has ended keeps its last score. The interval of a median is the middle 95 % of 4,000 resamples (bootstrap; from three runs on). Gap is how far the median is below the best score known." }
-        p { "Two groups are compared by the rank test of Mann and Whitney, two-sided. A difference is called real when p is below 0.05. The probability of superiority is how often a run of the one would beat a run of the other, ties counted half." }
+        p {
+            "Runs of one search that differ in their random seed alone are one group. Its line is the median of their \
+             best scores at each time, its band holds the middle 80 %. A run that has ended keeps its last score. The \
+             interval of a median is the middle 95 % of 4,000 resamples (bootstrap; from three runs on). Gap is how far \
+             the median is below the best score known."
+        }
+        p {
+            "Two groups are compared by the rank test of Mann and Whitney, two-sided. A difference is called real when p \
+             is below 0.05. The probability of superiority is how often a run of the one would beat a run of the other, \
+             ties counted half."
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::show;
 use crate::site::Site;
 use maud::{Markup, html};
 use serde_json::{Value, json};
+use sortie_core::picture::Shape;
 use sortie_core::{Position, Record};
 use sortie_domains::Opened;
 use std::path::Path;
@@ -81,13 +82,25 @@ pub fn page(site: &Site, run: &Summary) -> Reply {
                     @if let Some((_, n)) = &kin { " " span.key.band1 { "the " (n) " runs of other seeds: 10 to 90 %, median" } }
                     @if known.is_some() { " " span.key.known { "best known" } }
                 }
-                details { summary { "As a table" } div.scroll { table #points { thead { tr { th.number { "time" } th.number { "playouts" } th.number { "best" } } } tbody {} } } }
+                details {
+                    summary { "As a table" }
+                    div.scroll { table #points {
+                        thead { tr { th.number { "time" } th.number { "playouts" } th.number { "best" } } }
+                        tbody {}
+                    } }
+                }
             }
             div.stack {
             section.card aria-labelledby="solution-title" {
-                div.cardhead { h2 #solution-title { "Solution" } @if record.is_some() { a href={ (link(&run.name)) "/file/" (RECORD) } { "record" } } }
+                div.cardhead {
+                    h2 #solution-title { "Solution" }
+                    @if record.is_some() { a href={ (link(&run.name)) "/file/" (RECORD) } { "record" } }
+                }
                 @match (&record, &drawn) {
-                    (Some(record), None) => (replay(record.moves.len().min(FRAMES_MAX), begin(&run.path, record), &format!("{}/frame", link(&run.name)))),
+                    (Some(record), None) => {
+                        @let frames = record.moves.len().min(FRAMES_MAX);
+                        (replay(frames, begin(&run.path, record), &format!("{}/frame", link(&run.name))))
+                    }
                     (_, Some(why)) => p.muted #nosolution { (super::sentence(why)) },
                     _ => {}
                 }
@@ -117,7 +130,8 @@ pub fn page(site: &Site, run: &Summary) -> Reply {
     whole(200, &title(run), "/", Some("run.js"), &body)
 }
 
-fn title(run: &Summary) -> String {
+/// The name of a run, for people.
+pub fn title(run: &Summary) -> String {
     match run.name.as_str() {
         library::ITSELF => {
             run.path.file_name().map_or("this folder".into(), |n| n.to_string_lossy().into_owned())
@@ -150,7 +164,7 @@ fn tiles(run: &Summary, history: &History, known: Option<f64>) -> Markup {
                 dd.sub #gap { @if let Some((best, known)) = run.best.zip(known) { (show::gap(best, known)) } } }
             div { dt { "Playouts" } dd #playouts { (run.playouts.map_or("–".into(), show::brief)) } dd.sub { "of all streams" } }
             div { dt { "Playouts/s" } dd #rate { (run.rate.map_or("–".into(), show::brief)) } dd.sub { (threads(run.told.threads)) } }
-            div { dt { "Time" } dd #time { (run.seconds.map_or("–".into(), show::time)) } dd.sub { (run.told.limits) } }
+            div { dt { "Time" } dd #time { (run.seconds.map_or("–".into(), show::time)) } dd.sub { @if !run.told.limits.is_empty() { "limit " (run.told.limits) } } }
             div { dt { "Improvements" } dd #improved { (history.improved) }
                 dd.sub #last { @if let Some(last) = last { "last at " (show::time(last.seconds)) } } }
         }
@@ -172,7 +186,11 @@ fn told(run: &Summary, history: &History) -> Markup {
         dl.told {
             @for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) { dt { (name) } dd { (value) } }
             dt { "Files" }
-            dd { @for file in FILES.iter().filter(|file| run.path.join(file).is_file()) { a href={ (link(&run.name)) "/file/" (file) } { (file) } " " } }
+            dd {
+                @for file in FILES.iter().filter(|file| run.path.join(file).is_file()) {
+                    a href={ (link(&run.name)) "/file/" (file) } { (file) } " "
+                }
+            }
         }
     }
 }
@@ -189,6 +207,7 @@ pub fn commands(run: &Summary) -> Markup {
         if folder.chars().all(safe) { folder } else { format!("'{}'", folder.replace('\'', "'\\''")) };
     let lines: &[&str] = match run.kind {
         Kind::Solve if run.state == State::Finished => &["verify", "replay", "resume --time 1m"],
+        Kind::Solve if run.state == State::Running => &["verify", "replay"],
         Kind::Solve => &["resume", "verify", "replay"],
         Kind::Match | Kind::Tune => &["resume", "verify"],
         _ => &["verify"],
@@ -277,11 +296,23 @@ fn frame_of(folder: &Path, record: &Record, after: usize) -> Result<Position, St
     }
 }
 
-/// Where the slider stands first: at the end, but at the start where the board is emptier at the end than there.
+/// Where the slider stands first: at the end, but at the start where more is to be seen there than at the end.
 fn begin(folder: &Path, record: &Record) -> usize {
-    let shapes = |after| Some(frame_of(folder, record, after).ok()?.picture?.shapes.len());
-    let (first, last) = (shapes(0), shapes(record.moves.len()));
+    let ink =
+        |after| Some(frame_of(folder, record, after).ok()?.picture?.shapes.iter().map(area).sum::<f64>());
+    let (first, last) = (ink(0), ink(record.moves.len()));
     if last < first { 0 } else { record.moves.len() }
+}
+
+fn area(shape: &Shape) -> f64 {
+    match shape {
+        Shape::Rect { w, h, .. } => w * h,
+        Shape::Circle { r, .. } => 3.0 * r * r,
+        Shape::Line { points, width, .. } => {
+            points.windows(2).map(|two| (two[0].0 - two[1].0).hypot(two[0].1 - two[1].1) * width).sum()
+        }
+        Shape::Area { .. } | Shape::Text { .. } => 0.0,
+    }
 }
 
 /// A file of the folder, as text.

@@ -32,8 +32,7 @@ impl Filter {
     }
 }
 
-/// The page.
-pub fn page_body(site: &Site, request: &Request) -> Markup {
+fn page_body(site: &Site, request: &Request) -> Markup {
     let filter = Filter::of(request);
     let library = library::scan(&site.root);
     let (ours, others): (Vec<_>, Vec<_>) =
@@ -85,7 +84,7 @@ pub fn page_body(site: &Site, request: &Request) -> Markup {
                 }
             }
             @if runs.is_empty() && all > 0 { p.muted { "None of the " (all) " runs is like that. " a href="/" { "Show all" } } }
-            div.actions hidden[runs.len() < 2] { button { "Compare the chosen" } span.muted { "or all of one instance, if none is chosen" } }
+            div.actions hidden[runs.len() < 2] { button { "Compare" } span.muted { "the chosen runs, or all" } }
         }
         @if library.cut { p.trouble { "There is more below this folder than is looked at: serve one further down." } }
         @if !others.is_empty() {
@@ -108,21 +107,23 @@ pub fn row(run: &Summary, known: Option<f64>) -> Markup {
     let gap = run.best.zip(known).map(|(best, known)| {
         if best > known { "record".to_string() } else { show::gap_percent(best, known) }
     });
-    let shown = if run.name == library::ITSELF {
-        run.path.file_name().map_or("this folder".into(), |n| n.to_string_lossy().into_owned())
-    } else {
-        run.name.clone()
-    };
+    let shown = super::run::title(run);
     html! {
         tr data-run=(run.name) {
-            td { @if run.kind == Kind::Solve { input type="checkbox" name="run" value=(run.name) aria-label={ "Compare " (shown) }; } }
+            td {
+                @if run.kind == Kind::Solve {
+                    input type="checkbox" name="run" value=(run.name) aria-label={ "Compare " (shown) };
+                }
+            }
             th scope="row" { a href=(link(&run.name)) { (shown) } " " (pill(run.state)) }
             td data-label="Instance" {
                 span.instance { @if told.instance.is_empty() { (run.kind.name()) } @else { (told.instance) } }
-                @if !run.trouble.is_empty() && run.kind != Kind::Solve || told.instance.is_empty() { span.search { (run.trouble.first().map_or("", String::as_str)) } }
-                @else { span.search { (about(run)) } }
+                span.search {
+                    @if told.instance.is_empty() { (run.trouble.first().map_or("", String::as_str)) }
+                    @else { (about(run)) }
+                }
             }
-            td.number data-label="Best" { b { (best(run)) } }
+            td.number data-label="Best" { @let best = best(run); @if !best.is_empty() { b { (best) } } }
             td.number data-label="Gap" { (gap.unwrap_or_default()) }
             td.number data-label="Playouts/s" { (run.rate.map(show::brief).unwrap_or_default()) }
             td.number data-label="Time" { (run.seconds.map(show::time).unwrap_or_default()) }
