@@ -23,4 +23,4 @@ if ! command -v chromedriver >/dev/null || ! command -v chromium >/dev/null; the
     { apt-get update -qq && apt-get install -y -qq chromium chromium-driver >/dev/null; } || skip "chromium could not be installed"
 fi
 cargo build --profile "$profile" --locked -p sortie-cli
-python3 ci/browser/test.py "$target/$profile/sortie" "$@"
+PYTHONDONTWRITEBYTECODE=1 python3 ci/browser/test.py "$target/$profile/sortie" "$@"
