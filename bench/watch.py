@@ -2,6 +2,7 @@
 """What watching costs, and what it withstands. Needs only a built `sortie` and Python.
 
     bench/watch.py SORTIE cost [--pairs N]     playouts a CPU-second: a run that is watched live, against one that is not
+    bench/watch.py SORTIE share                the CPU time that writing down takes beside the search, on a machine too busy for `cost`
     bench/watch.py SORTIE clients              50 live readers, one of which reads nothing: it is dropped, the run is not slowed
     bench/watch.py SORTIE events               how long the page of a run with 100,000 events takes, and the memory of the server
 
@@ -113,6 +114,35 @@ def cost(sortie, pairs, seconds):
     return median >= 0.98
 
 
+def share(sortie, seconds):
+    """By threads of the process, which does not depend on what else the machine does. Linux only."""
+    with tempfile.TemporaryDirectory() as home:
+        server = Server(sortie, home)
+        solve = [sortie, "solve", *INSTANCE, "--seed", "1", "--threads", "1", "--best-of", "1", "--cpu-time", "10m", "--quiet"]
+        run = subprocess.Popen([*solve, "--out", os.path.join(home, "run")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not os.path.exists(os.path.join(home, "run", "spec.toml")):
+            time.sleep(0.01)
+        stop, counts = threading.Event(), [0]
+        reader = threading.Thread(target=read_for_ever, args=(server.connect("/run/run/live"), stop, counts, 0))
+        reader.start()
+        spent = [0.0]
+        while sum(spent) < seconds:
+            time.sleep(0.2)
+            spent = []
+            for task in os.listdir(f"/proc/{run.pid}/task"):
+                with open(f"/proc/{run.pid}/task/{task}/schedstat") as file:
+                    spent.append(int(file.read().split()[0]) / 1e9)
+        run.kill()
+        run.wait()
+        stop.set()
+        reader.join()
+        served = server.cpu_seconds()
+        server.stop()
+    search, rest = max(spent), sum(spent) - max(spent)
+    print(f"search {search:.2f} s of CPU time, writing it down {rest:.3f} s: {search / (search + rest):.4f}x; the server {served:.2f} s; {counts[0]:,} bytes sent")
+    return search / (search + rest) >= 0.98 and counts[0] > 0
+
+
 def write_events(path, first, count):
     with open(path, "a") as file:
         for i in range(first, first + count):
@@ -183,12 +213,17 @@ def events(sortie):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("sortie")
-    parser.add_argument("what", choices=["cost", "clients", "events"])
+    parser.add_argument("what", choices=["cost", "share", "clients", "events"])
     parser.add_argument("--pairs", type=int, default=8)
     parser.add_argument("--seconds", type=int, default=5)
     args = parser.parse_args()
     sortie = os.path.abspath(args.sortie)
-    good = cost(sortie, args.pairs, args.seconds) if args.what == "cost" else {"clients": clients, "events": events}[args.what](sortie)
+    good = {
+        "cost": lambda: cost(sortie, args.pairs, args.seconds),
+        "share": lambda: share(sortie, 4 * args.seconds),
+        "clients": lambda: clients(sortie),
+        "events": lambda: events(sortie),
+    }[args.what]()
     print("ok" if good else "FAILED")
     sys.exit(0 if good else 1)
 
