@@ -81,8 +81,7 @@ pub fn resolve(root: &Path, name: &str) -> Result<PathBuf, String> {
     if name == ITSELF {
         return Ok(root.to_path_buf());
     }
-    let plain =
-        |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains('\0');
+    let plain = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains('\0');
     if name.len() > 4096 || !name.split('/').all(plain) {
         return Err("this is not the name of a folder here".into());
     }
