@@ -70,6 +70,20 @@ pub enum Command {
     Engine(Engine),
     /// Find the value of a position by a tree of jobs, and prove it
     Prove(Prove),
+    /// Show the runs in a folder in the browser, live
+    Serve(Serve),
+    /// Write a report about runs: HTML, markdown, SVG or JSON
+    Report(Report),
+    /// Say whether one set of runs is better than another
+    Compare(Compare),
+    /// Tell what this machine has, and what to type to get the rest
+    Doctor(Doctor),
+    /// Print completions for a shell
+    Completions(Completions),
+    /// Print the manual page, or write those of all commands
+    Man(Man),
+    /// Print the formats of the run folder as JSON schema
+    Schema(Schema),
 }
 
 /// `sortie list`.
@@ -725,6 +739,144 @@ pub struct BenchMessages {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// `sortie serve`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie serve                                  the runs under runs/
+  sortie serve studies --port 9000
+  sortie serve --bind 0.0.0.0 --token-file token.txt
+
+It reads folders and changes nothing. At an address that others can reach it wants a token.
+From another machine without one: ssh -L 8080:127.0.0.1:8080 HOST, then http://127.0.0.1:8080 there.
+/metrics has the same in the text format of Prometheus.")]
+pub struct Serve {
+    /// The folder with the runs, or a run
+    #[arg(value_name = "DIR", default_value = "runs")]
+    pub folder: PathBuf,
+    /// The address to listen at
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub bind: String,
+    /// The port; 0 for any that is free
+    #[arg(long, value_name = "N", default_value_t = 8080)]
+    pub port: u16,
+    /// A file whose first line is the token that others must show
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// A name under which this machine is reached, besides its addresses; may be given again
+    #[arg(long, value_name = "NAME")]
+    pub host: Vec<String>,
+    /// Moves of games that may be thought about at a time; 0: no games
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=256))]
+    pub games: u32,
+}
+
+/// `sortie report`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie report runs --out report.html
+  sortie report runs/a runs/b --at 30s --format markdown
+  sortie report runs/a runs/b --format svg --out curves.svg
+
+A DIR is a run, or a folder with runs in it at any depth. Runs that differ in their seed alone are one group: its
+line is the median, its band holds the middle 80 %. The HTML file needs nothing else to be read.")]
+pub struct Report {
+    /// Runs, or folders with runs
+    #[arg(required = true, value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// Where to write [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// html, markdown, svg or json [default: as the name of --out says, otherwise markdown]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<ReportFormat>,
+    /// Take the scores at this time of the runs [default: at their ends]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub at: Option<f64>,
+}
+
+/// What a report is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ReportFormat {
+    /// One file with everything in it.
+    Html,
+    /// Tables.
+    Markdown,
+    /// The curves; of one instance only.
+    Svg,
+    /// Data.
+    Json,
+}
+
+/// `sortie compare`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie compare runs/level3 runs/level4
+  sortie compare runs/level3 runs/level4 --at 30s --json
+
+A and B are folders of runs that differ in their seed alone (or single runs), of the same instance.
+The rank test of Mann and Whitney says whether B is really better or worse: p below 0.05, two-sided.
+The bootstrap gives the interval of the difference of the medians. Four runs of each are the least that can tell.
+
+Exit codes: 0 the difference is real, 1 it may be chance or the runs are too few, 2 misuse.")]
+pub struct Compare {
+    /// The first runs
+    pub a: PathBuf,
+    /// The others
+    pub b: PathBuf,
+    /// Take the scores at this time of the runs [default: at their ends]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub at: Option<f64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sortie doctor`.
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sortie completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie completions bash > ~/.local/share/bash-completion/completions/sortie
+  sortie completions zsh > ~/.zfunc/_sortie
+  sortie completions fish > ~/.config/fish/completions/sortie.fish")]
+pub struct Completions {
+    /// bash, zsh, fish, elvish or powershell
+    pub shell: clap_complete::Shell,
+}
+
+/// `sortie man`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie man | man -l -
+  sortie man --dir ~/.local/share/man/man1")]
+pub struct Man {
+    /// Write the page of every command into this folder
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
+/// `sortie schema`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie schema                 all of them in one object
+  sortie schema events          one line of events.jsonl")]
+pub struct Schema {
+    /// spec, events, result or games; none: all
+    pub part: Option<String>,
 }
 
 fn speed(text: &str) -> Result<f64, String> {

@@ -41,12 +41,16 @@ struct Inside {
     best_score: f64,
     /// Playouts by stream.
     playouts: Vec<u64>,
+    /// The best score by stream; minus infinity before the first.
+    scores: Vec<f64>,
 }
 
 impl Mailbox {
     /// For `streams` streams, of which only what is better than `best_score` is news.
     pub fn new(streams: u32, best_score: f64) -> Mailbox {
-        let inside = Inside { mail: Mail::default(), best_score, playouts: vec![0; streams as usize] };
+        let streams = streams as usize;
+        let (playouts, scores) = (vec![0; streams], vec![f64::NEG_INFINITY; streams]);
+        let inside = Inside { mail: Mail::default(), best_score, playouts, scores };
         Mailbox { inside: Mutex::new(inside), closed: Condvar::new() }
     }
 
@@ -55,7 +59,19 @@ impl Mailbox {
         let mut inside = self.lock();
         for checkpoint in checkpoints {
             inside.count(checkpoint.stream, checkpoint.playouts);
+            if let Some(best) = &checkpoint.best {
+                inside.score(checkpoint.stream, best.score);
+            }
         }
+    }
+
+    /// What a tenth, half and nine tenths of the streams have found at most; `None` until all of several have something.
+    pub fn band(&self) -> Option<[f64; 3]> {
+        let mut scores = self.lock().scores.clone();
+        scores.sort_by(f64::total_cmp);
+        let last = scores.len() - 1;
+        let told = last > 0 && scores[0].is_finite();
+        told.then(|| [0.1, 0.5, 0.9].map(|share| scores[(share * last as f64).round() as usize]))
     }
 
     /// Waits so long, or until the box is closed, and empties it.
@@ -90,6 +106,7 @@ impl Observer for Mailbox {
         match event {
             Event::Improved { stream, score, moves, playouts, seconds } => {
                 inside.count(stream, playouts);
+                inside.score(stream, score);
                 if score > inside.best_score {
                     inside.best_score = score;
                     let solution = Solution { score, moves };
@@ -109,6 +126,12 @@ impl Inside {
     fn count(&mut self, stream: u32, playouts: u64) {
         if let Some(count) = self.playouts.get_mut(stream as usize) {
             *count = playouts;
+        }
+    }
+
+    fn score(&mut self, stream: u32, score: f64) {
+        if let Some(best) = self.scores.get_mut(stream as usize) {
+            *best = best.max(score);
         }
     }
 }
@@ -132,6 +155,7 @@ mod tests {
         let mail = mailbox.take(Duration::ZERO);
         assert_eq!(mail.found.map(|found| (found.stream, found.solution.score)), Some((1, 6.0)));
         assert!(!mail.closed);
+        assert_eq!(mailbox.band(), Some([5.0, 6.0, 6.0]));
         assert_eq!(mailbox.playouts(), 50 + 60);
         mailbox.close();
         for _ in 0..2 {

@@ -96,13 +96,17 @@ impl<'a> Scribe<'a> {
             self.save_checkpoint(now, mail.closed);
             if now >= self.event_at {
                 self.event_at = now + EVENT_SECONDS;
-                self.event(json!({
+                let mut event = json!({
                     "event": "progress",
                     "seconds": rounded(now),
                     "cpu_seconds": rounded(self.control.cpu_seconds()),
                     "playouts": self.mailbox.playouts(),
                     "best": self.best(),
-                }));
+                });
+                if let Some(band) = self.mailbox.band() {
+                    event["band"] = json!(band.map(number));
+                }
+                self.event(event);
             }
             if mail.closed {
                 self.progress.clear();

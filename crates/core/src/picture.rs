@@ -21,6 +21,19 @@ pub enum Shape {
     Text { x: f64, y: f64, size: f64, fill: Colour, text: String },
 }
 
+/// A named place of a drawing, for whoever plays by pointing: words of moves are made of such names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spot {
+    /// The name of a cell, as words of moves spell it. Several spots may share one.
+    pub name: String,
+    /// Its middle.
+    pub x: f64,
+    /// Its middle.
+    pub y: f64,
+    /// How far from the middle it reaches.
+    pub r: f64,
+}
+
 /// A drawing: a size, a background, and shapes from back to front.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
@@ -32,6 +45,8 @@ pub struct Picture {
     pub title: String,
     /// Back to front.
     pub shapes: Vec<Shape>,
+    /// Where a board can be pointed at; empty where it cannot. Not drawn.
+    pub spots: Vec<Spot>,
 }
 
 /// The background of every picture.
@@ -47,7 +62,7 @@ pub const PALETTE: [Colour; 8] =
 impl Picture {
     /// An empty drawing.
     pub fn new(width: f64, height: f64, title: impl Into<String>) -> Picture {
-        Picture { width, height, title: title.into(), shapes: Vec::new() }
+        Picture { width, height, title: title.into(), shapes: Vec::new(), spots: Vec::new() }
     }
 
     /// The drawing as a self-contained SVG file.

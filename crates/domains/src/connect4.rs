@@ -159,7 +159,10 @@ impl Domain for Connect4 {
 
     fn draw(&self, state: &State) -> Option<Picture> {
         let title = grid::standing(state.outcome(), state.to_move());
-        Some(Grid::new(WIDTH, HEIGHT).picture(|column, row| state.stone(column, row), &title))
+        let mut picture = Grid::new(WIDTH, HEIGHT).picture(|column, row| state.stone(column, row), &title);
+        // A move names the column alone.
+        picture.spots.iter_mut().for_each(|spot| spot.name.truncate(1));
+        Some(picture)
     }
 }
 

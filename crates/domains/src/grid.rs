@@ -5,7 +5,7 @@
 //! and `o` for the second.
 
 use crate::instance::{Entry, OpenError, Request};
-use sortie_core::picture::{Colour, FAINT, INK, PALETTE, Picture, Shape};
+use sortie_core::picture::{Colour, FAINT, INK, PALETTE, Picture, Shape, Spot};
 use sortie_core::{Game, Outcome, Rng, Side, mix};
 
 /// The largest width and height: 19 letters, and two digits are enough for a row.
@@ -142,7 +142,7 @@ impl Grid {
         let left = (picture.width - width) / 2.0 + MARGIN;
         let middle = picture.width / 2.0;
         let label = |x, y, text: String| Shape::Text { x, y, size: 14.0, fill: INK, text };
-        let shapes = &mut picture.shapes;
+        let (shapes, spots) = (&mut picture.shapes, &mut picture.spots);
         shapes.push(Shape::Text { x: middle, y: 22.0, size: 16.0, fill: INK, text: title.into() });
         for (i, row) in self.rows().enumerate() {
             let shift = left + slant * i as f64 + CELL / 2.0;
@@ -150,6 +150,7 @@ impl Grid {
             shapes.push(label(shift - CELL * 0.85, y, (row + 1).to_string()));
             for column in 0..self.width {
                 let x = shift + CELL * column as f64;
+                spots.push(Spot { name: cell_name(column, row), x, y, r: CELL * 0.48 });
                 if self.slanted {
                     shapes.push(hexagon(x, y, CELL * 0.56, self.hex_colour(column, row)));
                 } else {

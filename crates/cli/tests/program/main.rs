@@ -6,6 +6,7 @@ mod engines;
 mod interrupt;
 mod learn;
 mod look;
+mod pages;
 mod prove;
 mod reproduce;
 mod scale;

@@ -2,7 +2,7 @@
 
 use super::State;
 use super::kernel::Move;
-use sortie_core::picture::{FAINT, INK, PALETTE, PAPER, Picture, Shape};
+use sortie_core::picture::{FAINT, INK, PALETTE, PAPER, Picture, Shape, Spot};
 use sortie_core::{Outcome, Side};
 use std::fmt::Write;
 
@@ -186,9 +186,10 @@ pub fn draw(state: &State) -> Picture {
         let (x, y) = middle(mv.to());
         picture.shapes.push(Shape::Circle { x, y, r: SIDE * 0.45, fill: PALETTE[0] });
     }
-    for square in 0..64 {
-        let Some(side) = piece(state, square) else { continue };
-        let (x, y) = middle(square);
+    for at in 0..64 {
+        let (x, y) = middle(at);
+        picture.spots.push(Spot { name: square(at), x, y, r: SIDE / 2.0 });
+        let Some(side) = piece(state, at) else { continue };
         picture.shapes.push(Shape::Circle { x, y, r: SIDE * 0.38, fill: INK });
         let (r, fill) = match side {
             Side::First => (SIDE * 0.33, 0x45454f),

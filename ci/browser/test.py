@@ -1,0 +1,225 @@
+"""The pages in a real browser, as a person uses them: a live run whose curve grows, the slider over its moves, three
+moves of LOA by clicking, a connection that is lost and caught up with, a run of 100,000 events, every page narrow.
+
+    test.py SORTIE [FOLDER FOR SCREENSHOTS]
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from driver import Browser, free_port, until
+
+# What a browser says when a server goes away, which one test is about.
+LOST = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")
+EVENTS = 100_000
+
+
+class Server:
+    def __init__(self, sortie, folder):
+        self.command, self.port = [sortie, "serve", folder], free_port()
+        self.root = f"http://127.0.0.1:{self.port}"
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [*self.command, "--port", str(self.port)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert self.process.stdout.readline().strip() == self.root
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=10)
+
+
+def main():
+    sortie = os.path.abspath(sys.argv[1])
+    shots = sys.argv[2] if len(sys.argv) > 2 else None
+    with tempfile.TemporaryDirectory(prefix="sortie-pages-") as home:
+        runs = os.path.join(home, "runs")
+        os.mkdir(runs)
+        make_long_run(os.path.join(runs, "long"))
+        os.mkdir(os.path.join(runs, "<b>not bold<"))
+        with open(os.path.join(runs, "<b>not bold<", "spec.toml"), "w") as file:
+            file.write("format = 1\ninstance = ")
+        solve = [sortie, "solve", "samegame/1", "--time", "10m", "--threads", "1", "--best-of", "2", "--seed", "1", "--quiet"]
+        run = subprocess.Popen([*solve, "--out", os.path.join(runs, "live")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        server = Server(sortie, runs)
+        browser = Browser()
+        try:
+            until(lambda: os.path.exists(os.path.join(runs, "live", "best.record")), "the run has found something")
+            for test in [list_of_runs, live_curve, slider, lost_connection, long_run, steady, loa, by_keyboard, narrow]:
+                begun = time.monotonic()
+                browser.look()
+                test(browser, server)
+                but = LOST if test is lost_connection else ()
+                assert not (bad := browser.complaints(but)), bad
+                print(f"{test.__name__:16} ok  {time.monotonic() - begun:5.1f} s")
+            if shots:
+                screenshots(browser, server, shots)
+        except AssertionError:
+            browser.picture(os.path.join(shots or tempfile.gettempdir(), "failed.png"))
+            raise
+        finally:
+            browser.close()
+            run.kill()
+            run.wait()
+            server.stop()
+
+
+def event(i):
+    return json.dumps({"event": "progress", "seconds": i, "cpu_seconds": i, "playouts": 1000 * i, "best": 1000 + int(i**0.5)}) + "\n"
+
+
+def make_long_run(folder, count=EVENTS):
+    os.mkdir(folder)
+    with open(os.path.join(folder, "spec.toml"), "w") as file:
+        file.write('format = 1\nsortie = "0.1.0"\ninstance = "samegame/3"\nseed = 1\nstreams = 1\nthreads = 1\n[search]\nname = "nrpa"\nlevel = 4\n')
+    with open(os.path.join(folder, "events.jsonl"), "w") as file:
+        file.writelines(event(i) for i in range(count))
+
+
+def list_of_runs(browser, server):
+    browser.open(server.root + "/")
+    rows = until(lambda: browser.run("return [...document.querySelectorAll('#runs tbody tr')].map(row => row.innerText)"), "rows")
+    assert any("live" in row and "running" in row for row in rows), rows
+    assert any("<b>not bold<" in row for row in rows), "a name with markup is shown as it is"
+    before = browser.run("return document.querySelector('#runs tr[data-run=live]').innerText")
+    changed = "return document.querySelector('#runs tr[data-run=live]').innerText !== arguments[0]"
+    until(lambda: browser.run(changed, before), "the row of the live run changes by itself")
+
+
+def live_curve(browser, server):
+    browser.open(server.root + "/run/live")
+    points = lambda: int(browser.run("return document.getElementById('curve').dataset.points") or 0)
+    seen = until(points, "the curve is drawn")
+    until(lambda: points() > seen + 2, "the curve grows")
+    assert browser.run("return document.querySelector('#state .pill').dataset.state") == "running"
+    assert browser.run("return document.getElementById('rate').textContent").strip() not in ("", "–")
+
+
+def slider(browser, server):
+    after = lambda: browser.run("return document.getElementById('board').dataset.after")
+    until(lambda: after() is not None, "the solution is drawn")
+    browser.run("const s = document.getElementById('slider'); s.value = 5; s.dispatchEvent(new Event('input'))")
+    until(lambda: after() == "5", "the board after five moves")
+    tiles = "return document.querySelectorAll('#board svg rect').length"
+    full = browser.run(tiles)
+    browser.run("const s = document.getElementById('slider'); s.value = 30; s.dispatchEvent(new Event('input'))")
+    until(lambda: after() == "30", "the board after thirty moves")
+    assert browser.run(tiles) < full, "tiles went"
+    browser.click("#forth")
+    until(lambda: after() == "31", "one move further")
+
+
+def lost_connection(browser, server):
+    browser.open(server.root + "/run/live")
+    events = lambda: int(browser.run("return document.body.dataset.events") or 0)
+    until(events, "events are told")
+    server.stop()
+    until(lambda: browser.run("return !document.getElementById('link').hidden"), "the page says that the connection is lost")
+    at_stop = events()
+    time.sleep(3)
+    server.start()
+    until(lambda: browser.run("return document.getElementById('link').hidden"), "the page has come back")
+    until(lambda: events() >= at_stop + 3, "the page has caught up")
+    # Nothing is missing and nothing twice: what the page has counted is what the file had when it was drawn.
+    folder = server.command[2]
+    with open(os.path.join(folder, "live", "events.jsonl")) as file:
+        written = sum(1 for _ in file)
+    until(lambda: written <= events() <= written + 30, "as many events as were written")
+    assert browser.run("return performance.getEntriesByType('navigation')[0].type") == "navigate", "it was not reloaded"
+
+
+def long_run(browser, server):
+    begun = time.monotonic()
+    browser.open(server.root + "/run/long")
+    until(lambda: int(browser.run("return document.getElementById('curve').dataset.points") or 0) > 100, "the long curve")
+    spent = time.monotonic() - begun
+    print(f"{EVENTS} events open in {spent:.2f} s")
+    assert spent < 1.0 or os.environ.get("SORTIE_SLOW"), f"{EVENTS} events took {spent:.2f} s"
+    last = browser.run("return document.getElementById('curve').dataset.last")
+    assert last.startswith(f"{EVENTS - 1},"), last
+
+
+def steady(browser, server):
+    """Many updates do not make the page grow: 60 a second for minutes, sent as fast as they can be shown."""
+    folder = os.path.join(server.command[2], "fast")
+    make_long_run(folder, 100)
+    browser.open(server.root + "/run/fast")
+    points = lambda: int(browser.run("return document.getElementById('curve').dataset.points") or 0)
+    until(points, "the curve")
+    heap = []
+    for burst in range(1, 13):
+        with open(os.path.join(folder, "events.jsonl"), "a") as file:
+            for i in range(1500 * burst, 1500 * (burst + 1)):
+                file.write(event(i))
+        last = f"{1500 * (burst + 1) - 1},"
+        until(lambda: browser.run("return document.getElementById('curve').dataset.last").startswith(last), "the burst is shown")
+        if burst in (6, 12):
+            browser.chrome("HeapProfiler.collectGarbage")
+            heap.append(browser.chrome("Runtime.getHeapUsage")["usedSize"] / 2**20)
+    assert points() <= 3000, points()
+    print(f"heap after 9,000 updates {heap[0]:.1f} MiB, after 18,000 {heap[1]:.1f} MiB")
+    assert heap[1] < heap[0] + 1, heap
+
+
+def loa(browser, server):
+    browser.open(server.root + "/play/loa%2F8")
+    moves = lambda: int(browser.run("return document.body.dataset.moves") or 0)
+    turn = lambda: browser.run("return document.body.dataset.turn")
+    browser.run("const s = document.getElementById('seconds'); s.value = '0.3'; s.dispatchEvent(new Event('change'))")
+    for n in range(3):
+        until(lambda: turn() == "you" and moves() == 2 * n, "it is our move")
+        start = browser.run("return document.querySelector('.spot').dataset.spot")
+        browser.click(f".spot[data-spot='{start}']")
+        target = until(lambda: browser.run("return document.querySelector('.spot.target')?.dataset.spot"), "places to go to")
+        browser.click(f".spot.target[data-spot='{target}']")
+        until(lambda: moves() >= 2 * n + 1, "the move is played")
+    until(lambda: turn() == "you" and moves() == 6, "the engine has answered three times")
+    assert browser.run("return document.querySelectorAll('#lines tbody tr').length") > 0, "its thoughts are shown"
+    assert "simulations" in browser.run("return document.getElementById('opinion').textContent")
+    address = browser.run("return location.href")
+    browser.open("about:blank")
+    browser.open(address)
+    until(lambda: moves() == 6, "the game is in the address")
+    browser.click("#undo")
+    until(lambda: moves() == 4, "a move and its answer are taken back")
+
+
+def by_keyboard(browser, server):
+    browser.open(server.root + "/play/connect4%2F7x6")
+    moves = lambda: int(browser.run("return document.body.dataset.moves") or 0)
+    until(lambda: browser.run("return document.body.dataset.turn") == "you", "it is our move")
+    browser.press("#word", "d\ue007")
+    until(lambda: moves() >= 1, "a typed move is played")
+    browser.open(server.root + "/run/long")
+    until(lambda: browser.run("return document.getElementById('curve').dataset.points"), "the curve")
+    browser.press("#curve", "\ue012\ue012")
+    until(lambda: browser.run("return !document.querySelector('#curve .tip').hidden"), "arrow keys move the cursor")
+
+
+def narrow(browser, server):
+    for path in ["/", "/run/live", "/run/long/events", "/compare", "/play", "/play/loa%2F8", "/run/none"]:
+        browser.look(width=360, height=740)
+        browser.open(server.root + path)
+        wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"{path} is {wide} px too wide for a phone"
+    browser.complaints()  # the page of a run that is not there is a 404
+
+
+def screenshots(browser, server, folder):
+    os.makedirs(folder, exist_ok=True)
+    for name, path in [("runs", "/"), ("run", "/run/live"), ("compare", "/compare"), ("play", "/play"), ("loa", "/play/loa%2F8")]:
+        for look, width, dark in [("light", 1280, False), ("dark", 1280, True), ("phone", 390, False), ("phone-dark", 390, True)]:
+            browser.look(width, 900, dark)
+            browser.open(server.root + path)
+            time.sleep(1)
+            browser.picture(os.path.join(folder, f"{name}-{look}.png"))
+
+
+main()

@@ -1,0 +1,214 @@
+//! The games of a match or a tuning, as a page needs them: everybody's results against everybody, and the last games.
+//! The log is read line by line; what is kept is a count for each pairing and one number for each pair under way.
+
+use crate::events::{Reached, read_lines};
+use serde::Deserialize;
+use sortie_core::contest::{Games, Pairs};
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::path::Path;
+
+/// Games that are listed.
+const LATEST: usize = 60;
+/// Pairs of which one game is still to come; more are under way at no time.
+const PENDING_MAX: usize = 100_000;
+/// Players beyond this many are no match of ours.
+const PLAYERS_MAX: usize = 200;
+
+/// A line of the log.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Game {
+    /// Its number.
+    pub game: u64,
+    /// What was played.
+    pub instance: String,
+    /// Who moved first.
+    pub first: String,
+    /// Who moved second.
+    pub second: String,
+    /// How many of the moves are the opening.
+    #[serde(default)]
+    pub opening: usize,
+    /// All moves.
+    pub moves: Vec<String>,
+    /// `first`, `second` or `draw`.
+    pub result: String,
+    /// `rules`, `length`, `agreed` or `fault`.
+    pub reason: String,
+    /// What else there is to say about that.
+    #[serde(default)]
+    pub detail: String,
+}
+
+impl Game {
+    /// For who moved first; `None` if the result means nothing.
+    fn score(&self) -> Option<f64> {
+        match self.result.as_str() {
+            "first" => Some(1.0),
+            "second" => Some(0.0),
+            "draw" => Some(0.5),
+            _ => None,
+        }
+    }
+}
+
+/// The results of one player against another.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Tally {
+    /// Games.
+    pub games: Games,
+    /// Pairs of games with colours swapped.
+    pub pairs: Pairs,
+}
+
+/// What a log says.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// Players in the order in which they came.
+    pub players: Vec<String>,
+    /// By the numbers of two players, as the first of them sees it.
+    tallies: HashMap<(usize, usize), Tally>,
+    /// The score of the player with the lower number in pairs of which one game is missing.
+    pending: HashMap<u64, f64>,
+    /// The last games, oldest first, without their moves but for the number of them.
+    pub latest: VecDeque<(Game, usize)>,
+    /// Games in all.
+    pub games: u64,
+    /// Games that ended by a fault.
+    pub faults: u64,
+    /// Lines that are not games.
+    pub skipped: u64,
+    /// How far it was read.
+    pub reached: Option<Reached>,
+}
+
+impl Log {
+    /// Reads a log.
+    pub fn read(path: &Path) -> io::Result<Log> {
+        let mut log = Log::default();
+        let reached =
+            read_lines(path, 0, u64::MAX, &mut |_, line| match serde_json::from_slice::<Game>(line) {
+                Ok(game) => log.take(game),
+                Err(_) => log.skipped += u64::from(!line.is_empty()),
+            })?;
+        log.reached = Some(reached);
+        Ok(log)
+    }
+
+    fn take(&mut self, mut game: Game) {
+        let (Some(score), Some(a), Some(b)) =
+            (game.score(), self.number(&game.first), self.number(&game.second))
+        else {
+            self.skipped += 1;
+            return;
+        };
+        self.games += 1;
+        self.faults += u64::from(game.reason == "fault");
+        // As the player with the lower number sees it.
+        let (low, high, score) = if a <= b { (a, b, score) } else { (b, a, 1.0 - score) };
+        let tally = self.tallies.entry((low, high)).or_default();
+        tally.games.count(score);
+        match self.pending.remove(&(game.game / 2)) {
+            Some(other) => tally.pairs.count(score + other),
+            None if self.pending.len() < PENDING_MAX => {
+                self.pending.insert(game.game / 2, score);
+            }
+            None => {}
+        }
+        let n_moves = std::mem::take(&mut game.moves).len();
+        if self.latest.len() == LATEST {
+            self.latest.pop_front();
+        }
+        self.latest.push_back((game, n_moves));
+    }
+
+    fn number(&mut self, name: &str) -> Option<usize> {
+        if let Some(at) = self.players.iter().position(|player| player == name) {
+            return Some(at);
+        }
+        if self.players.len() == PLAYERS_MAX {
+            return None;
+        }
+        self.players.push(name.to_string());
+        Some(self.players.len() - 1)
+    }
+
+    /// The results of player `a` against player `b`.
+    pub fn tally(&self, a: usize, b: usize) -> Tally {
+        if a <= b {
+            return self.tallies.get(&(a, b)).copied().unwrap_or_default();
+        }
+        let other = self.tallies.get(&(b, a)).copied().unwrap_or_default();
+        Tally { games: other.games.mirrored(), pairs: other.pairs.mirrored() }
+    }
+
+    /// All results of a player.
+    pub fn total(&self, player: usize) -> Tally {
+        let mut total = Tally::default();
+        for other in (0..self.players.len()).filter(|&other| other != player) {
+            let tally = self.tally(player, other);
+            total.games += tally.games;
+            total.pairs += tally.pairs;
+        }
+        total
+    }
+
+    /// The players, the best first.
+    pub fn order(&self) -> Vec<usize> {
+        let share = |player: usize| {
+            let games = self.total(player).games;
+            (games.wins as f64 + games.draws as f64 / 2.0) / (games.total() as f64).max(1.0)
+        };
+        let mut order: Vec<usize> = (0..self.players.len()).collect();
+        order.sort_by(|&a, &b| share(b).total_cmp(&share(a)).then(a.cmp(&b)));
+        order
+    }
+}
+
+/// One game of a log, by its number.
+pub fn find(path: &Path, number: u64) -> io::Result<Option<Game>> {
+    let mut found = None;
+    let wanted = format!("\"game\":{number},");
+    read_lines(path, 0, u64::MAX, &mut |_, line| {
+        // Most lines are told by a glance; only the one that may be it is read.
+        let glance = &line[..line.len().min(64)];
+        if found.is_none() && glance.windows(wanted.len()).any(|part| part == wanted.as_bytes()) {
+            found = serde_json::from_slice::<Game>(line).ok().filter(|game| game.game == number);
+        }
+    })?;
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_counted_by_pairs() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("games.jsonl");
+        let line = |game: u64, first: &str, second: &str, result: &str| {
+            format!(
+                "{{\"game\":{game},\"instance\":\"nim/21\",\"first\":\"{first}\",\"second\":\"{second}\",\
+                 \"moves\":[\"1\"],\"result\":\"{result}\",\"reason\":\"rules\"}}\n"
+            )
+        };
+        let text = [
+            line(0, "a", "b", "first"),
+            line(1, "b", "a", "second"),
+            line(3, "b", "a", "draw"),
+            "torn\n".into(),
+            line(2, "a", "b", "second"),
+        ];
+        std::fs::write(&path, text.concat()).unwrap();
+        let log = Log::read(&path).unwrap();
+        assert_eq!((log.games, log.skipped, log.players.len()), (4, 1, 2));
+        let tally = log.tally(0, 1);
+        assert_eq!((tally.games.wins, tally.games.draws, tally.games.losses), (2, 1, 1));
+        assert_eq!(tally.pairs.0, [0, 1, 0, 0, 1]);
+        assert_eq!(log.tally(1, 0).pairs.0, [1, 0, 0, 1, 0]);
+        assert_eq!(log.order(), [0, 1]);
+        assert_eq!(find(&path, 3).unwrap().unwrap().result, "draw");
+        assert!(find(&path, 9).unwrap().is_none());
+    }
+}

@@ -1,0 +1,24 @@
+//! Pages over run folders: the dashboard that `sortie serve` shows, and the reports and comparisons that are made of
+//! the same parts. It reads folders and can change nothing.
+//!
+//! `http` is the protocol, `site` decides who may see what and which page it is, `library` and `run` read folders,
+//! `live` follows one, `pages` write HTML. A new kind of folder is a line in `run::Kind` and a file in `pages`.
+
+mod chart;
+mod contest;
+mod curve;
+mod events;
+mod http;
+mod library;
+mod live;
+mod metrics;
+mod pages;
+mod play;
+mod report;
+mod run;
+mod show;
+mod site;
+mod stats;
+
+pub use report::{Comparison, Report, compare, gather};
+pub use site::{Options, ServeError, Server};

@@ -1,0 +1,123 @@
+//! Play against the engine: the games there are, and a board with what the search thinks.
+
+use super::{data, explain, page as whole};
+use crate::http::{Reply, encode};
+use crate::run::open_game;
+use crate::site::Site;
+use maud::{PreEscaped, html};
+use serde_json::json;
+use sortie_core::picture::Picture;
+use sortie_core::{AnyGame, PRESETS, Rng};
+use sortie_domains::DOMAINS;
+
+/// Who the person at the browser is.
+const SIDES: [(&str, &str); 4] =
+    [("first", "first"), ("second", "second"), ("both", "both sides"), ("none", "watch")];
+/// Thinking times to choose from.
+const SECONDS: [&str; 5] = ["0.3", "1", "3", "10", "30"];
+/// Moves before a small picture is taken.
+const THUMB_MOVES: usize = 14;
+
+/// The games.
+pub fn index(site: &Site) -> Reply {
+    let games: Vec<_> = DOMAINS
+        .iter()
+        .filter_map(|entry| {
+            let name = *entry.examples.first()?;
+            let game = open_game(name).ok()?;
+            Some((entry, name, middle_of(&*game)?))
+        })
+        .collect();
+    let body = html! {
+        div.head {
+            h1 { "Play" }
+            p.muted {
+                "Against our own search, which shows what it thinks. The game is in the address of the page: a reload or \
+                 a link keeps it."
+            }
+        }
+        @if site.thinkers == 0 { p.trouble { "This server was started without games: --games 0." } }
+        ul.games { @for (entry, name, (picture, text)) in &games {
+            li { a.card href={ "/play/" (encode(name)) } {
+                div.thumb aria-hidden="true" { @if let Some(picture) = picture { (PreEscaped(picture.svg())) } @else { pre { (text) } } }
+                h2 { (entry.name) } p.muted { (entry.about.trim_start_matches("game: ").trim_start_matches("toy game: ")) }
+            }
+            @if entry.examples.len() > 1 { p.small { @for other in &entry.examples[1..] { a href={ "/play/" (encode(other)) } { (other) } " " } } } }
+        } }
+    };
+    whole(200, "Play", "/play", None, &body)
+}
+
+/// A position some moves into a game, for a small picture.
+fn middle_of(game: &dyn AnyGame) -> Option<(Option<Picture>, String)> {
+    let (mut board, mut rng) = (game.board(None).ok()?, Rng::new(4, 0));
+    for _ in 0..THUMB_MOVES {
+        let legal = board.legal();
+        if legal.is_empty() {
+            break;
+        }
+        board.play(&legal[rng.below(legal.len())]).ok()?;
+        if board.outcome().is_some() {
+            board.undo();
+            break;
+        }
+    }
+    Some((board.draw(), board.show()))
+}
+
+/// A game.
+pub fn page(site: &Site, name: &str) -> Reply {
+    if let Err(why) = open_game(name) {
+        return explain(404, name, &why);
+    }
+    let body = html! {
+        div.head {
+            p.crumbs { a href="/play" { "Play" } }
+            h1 { (name) }
+            p.muted #standing role="status" aria-live="polite" { "Setting up the board …" }
+        }
+        @if site.thinkers == 0 { p.trouble { "This server was started without games: --games 0. You can still move both sides." } }
+        div.columns.table {
+            section.card aria-label="Board" {
+                div #board .board.playing {}
+                form #typed .typed {
+                    label.hidden for="word" { "A move as a word" }
+                    input #word list="legal" autocomplete="off" spellcheck="false" placeholder="or type a move";
+                    datalist #legal {}
+                    button { "Play it" }
+                    button type="button" #undo { "Take back" }
+                    button type="button" #new { "New game" }
+                }
+                div #buttons .buttons {}
+                p.muted.small #moves {}
+            }
+            section.card aria-labelledby="thinks" {
+                div.cardhead { h2 #thinks { "What the search thinks" } }
+                form.settings #settings {
+                    label { span { "You play" } select #side {
+                        @for (value, text) in SIDES { option value=(value) { (text) } }
+                    } }
+                    label { span { "Engine" } select #player {
+                        @for (preset, about) in PRESETS { option value=(preset) title=(about) { (preset) } }
+                    } }
+                    label { span { "Per move" } select #seconds {
+                        @for value in SECONDS { option value=(value) selected[value == "1"] { (value) " s" } }
+                    } }
+                }
+                div #value .value aria-hidden="true" { span {} }
+                div.ends aria-hidden="true" { span { "first" } span { "second" } }
+                p #opinion .muted aria-live="polite" { "It has not thought yet." }
+                div.scroll { table #lines {
+                    thead { tr {
+                        th { "Move" } th.number { "Visits" } th { span.hidden { "Share" } } th.number { "Value" }
+                        th { "Then" }
+                    } }
+                    tbody {}
+                } }
+                div.actions { button type="button" #hint { "What would it play?" } }
+            }
+        }
+        (data("data", &json!({ "game": name, "thinks": site.thinkers > 0 })))
+    };
+    whole(200, &format!("Play {name}"), "/play", Some("play.js"), &body)
+}

@@ -1,0 +1,99 @@
+//! A report as one HTML file that needs nothing else, and the part of it that the page for comparing shows as well.
+
+use super::assets::STYLE;
+use crate::chart::COLOURS;
+use crate::report::{Group, Report};
+use crate::show;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// One instance: chart, table, differences.
+pub fn section(report: &Report, instance: &str, groups: &[&Group], alone: bool) -> Markup {
+    let rows = report.rows(groups);
+    let known = groups.first().and_then(|group| group.known);
+    html! {
+        section.card.wide {
+            div.cardhead { h2 { (instance) } @if let Some(known) = known { span.muted { "best known " (show::score(known)) } } }
+            (PreEscaped(report.chart(groups).svg(alone)))
+            div.scroll { table.numbers {
+                thead { tr {
+                    th { "Search" }
+                    @for name in ["Runs", "Median", "95 %", "Mean", "Best", "Gap"] { th.number { (name) } }
+                } }
+                tbody { @for (i, (group, row)) in groups.iter().zip(&rows).enumerate() {
+                    tr { th scope="row" { span.key.(format!("s{}", i % COLOURS)) { (group.name) } }
+                        @for cell in row.cells() { td.number { (cell) } } }
+                } }
+            } }
+            @let said = report.differences(groups);
+            @if !said.is_empty() { ul.said { @for sentence in &said { li { (sentence) "." } } } }
+        }
+    }
+}
+
+impl Report {
+    /// One HTML file: style and charts inside, no scripts.
+    pub fn html(&self, when: &str) -> String {
+        let runs: usize = self.groups.iter().map(|group| group.members.len()).sum();
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { "Runs of Sortie" }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body { main {
+                    div.head {
+                        h1 { "Report" }
+                        p.muted { (runs) " runs, written " (when) ". Scores are higher-is-better"
+                            @if let Some(at) = self.at { ", taken after " (show::time(at)) } "." }
+                    }
+                    @for (instance, groups) in self.instances() {
+                        (section(self, instance, &groups, false))
+                        (members(self, &groups))
+                    }
+                    section.card.wide { h2 { "How to read this" } (explained()) }
+                    @for (name, why) in &self.left_out { p.trouble { "Left out: " b { (name) } ": " (why) } }
+                } }
+            }
+        }
+        .into_string()
+    }
+}
+
+fn members(report: &Report, groups: &[&Group]) -> Markup {
+    html! {
+        details.others { summary { "Every run" } div.scroll { table.numbers {
+            thead { tr {
+                th { "Folder" } th { "Search" }
+                @for name in ["Seed", "Score", "Playouts", "Time"] { th.number { (name) } }
+                th { "State" }
+            } }
+            tbody { @for group in groups { @for member in &group.members {
+                @let run = &member.summary;
+                tr { td { (run.name) } td { (group.name) } td.number { (run.told.seed.map(|s| s.to_string()).unwrap_or_default()) }
+                    td.number { (member.best(report.at).map(show::score).unwrap_or_default()) }
+                    td.number { (run.playouts.map(show::count).unwrap_or_default()) }
+                    td.number { (run.seconds.map(show::time).unwrap_or_default()) } td { (run.state.name()) } }
+            } } }
+        } } }
+    }
+}
+
+fn explained() -> Markup {
+    html! {
+        p {
+            "Runs of one search that differ in their random seed alone are one group. Its line is the median of their \
+             best scores at each time, its band holds the middle 80 %. A run that has ended keeps its last score. The \
+             interval of a median is the middle 95 % of 4,000 resamples (bootstrap; from three runs on). Gap is how far \
+             the median is below the best score known."
+        }
+        p {
+            "Two groups are compared by the rank test of Mann and Whitney, two-sided. A difference is called real when p \
+             is below 0.05. The probability of superiority is how often a run of the one would beat a run of the other, \
+             ties counted half."
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! One run: its best score over time, live; the solution, drawn, with a slider over its moves; what it was told; how it
+//! goes on.
+
+use super::{data, explain, link, page as whole, pill, replay, trouble};
+use crate::curve::History;
+use crate::http::{Reply, Request};
+use crate::library;
+use crate::report;
+use crate::run::{EVENTS, Kind, RECORD, RESULT, SPEC, State, Summary, open_instance, read_text};
+use crate::show;
+use crate::site::Site;
+use maud::{Markup, html};
+use serde_json::{Value, json};
+use sortie_core::picture::Shape;
+use sortie_core::{Position, Record};
+use sortie_domains::Opened;
+use std::path::Path;
+
+/// Frames beyond this many are not drawn: a slider could not show them apart.
+const FRAMES_MAX: usize = 100_000;
+/// Runs of other seeds that a band is made of, and the size of all their events.
+const KIN_MAX: usize = 60;
+const KIN_BYTES_MAX: u64 = 64 << 20;
+/// Files of a folder that may be looked at.
+const FILES: [&str; 7] = [SPEC, RECORD, RESULT, "instance.txt", "match.toml", "tune.toml", "study.toml"];
+
+/// The page.
+pub fn page(site: &Site, run: &Summary) -> Reply {
+    let history = run.history().unwrap_or_else(|_| History::new(0, 2));
+    let known = site.best_known(&run.path, &run.told.instance);
+    let record = run.record();
+    let mut said = run.trouble.clone();
+    if history.skipped > 0 {
+        said.push(format!(
+            "{} lines of {EVENTS} are not events and were passed over: a crash may leave such lines.",
+            history.skipped
+        ));
+    }
+    if history.reached.rest() > 0 && run.state != State::Running {
+        said.push(format!("The last line of {EVENTS} is unfinished: the run was cut off while it wrote."));
+    }
+    let (record, drawn) = match record {
+        Err(why) => (None, Some(why)),
+        Ok(None) => (None, Some("There is no best.record yet: nothing was found so far.".into())),
+        Ok(Some(record)) => match frame_of(&run.path, &record, record.moves.len()) {
+            Ok(_) => (Some(record), None),
+            Err(why) => (Some(record), Some(why)),
+        },
+    };
+    let kin = kin(site, run);
+    let improvements: Vec<Value> =
+        history.improvements.iter().map(|i| json!([i.seconds, i.score, i.stream])).collect();
+    let facts = json!({
+        "points": history.curve.points().map(|point| point.to_json()).collect::<Vec<_>>(),
+        "improvements": improvements,
+        "improved": history.improved,
+        "events": history.events,
+        "known": known,
+        "kin": kin.as_ref().map(|kin| &kin.0),
+        "offset": history.reached.offset,
+        "live": format!("{}/live", link(&run.name)),
+        "running": run.state == State::Running,
+    });
+    let body = html! {
+        (head(run))
+        (trouble(&said))
+        (tiles(run, &history, known))
+        div.columns {
+            section.card.wide aria-labelledby="curve-title" {
+                div.cardhead {
+                    h2 #curve-title { "Best score" }
+                    fieldset.switch { legend.hidden { "Horizontal axis" }
+                        label { input type="radio" name="axis" value="time" checked; span { "Time" } }
+                        label { input type="radio" name="axis" value="log"; span { "Log time" } }
+                        label { input type="radio" name="axis" value="playouts"; span { "Playouts" } }
+                    }
+                }
+                div #curve .plot tabindex="0" role="img" aria-label="Best score over time; arrow keys move along it" {}
+                p.legend #legend {
+                    span.key.s0 { "best" }
+                    @if run.told.streams > 1 { " " span.key.band0 #streams-key { "streams: 10 to 90 %, median" } }
+                    @if let Some((_, n)) = &kin { " " span.key.band1 { "the " (n) " runs of other seeds: 10 to 90 %, median" } }
+                    @if known.is_some() { " " span.key.known { "best known" } }
+                }
+                details {
+                    summary { "As a table" }
+                    div.scroll { table #points {
+                        thead { tr { th.number { "time" } th.number { "playouts" } th.number { "best" } } }
+                        tbody {}
+                    } }
+                }
+            }
+            div.stack {
+            section.card aria-labelledby="solution-title" {
+                div.cardhead {
+                    h2 #solution-title { "Solution" }
+                    @if record.is_some() { a href={ (link(&run.name)) "/file/" (RECORD) } { "record" } }
+                }
+                @match (&record, &drawn) {
+                    (Some(record), None) => {
+                        @let frames = record.moves.len().min(FRAMES_MAX);
+                        (replay(frames, begin(&run.path, record), &format!("{}/frame", link(&run.name))))
+                    }
+                    (_, Some(why)) => p.muted #nosolution { (super::sentence(why)) },
+                    _ => {}
+                }
+            }
+            section.card aria-labelledby="told-title" {
+                div.cardhead { h2 #told-title { "The run" } }
+                (told(run, &history))
+            }
+            }
+            div.stack {
+            section.card aria-labelledby="speed-title" {
+                div.cardhead { h2 #speed-title { "Playouts per second" } }
+                div #speed .plot.small tabindex="0" role="img" aria-label="Playouts per second over time" {}
+            }
+            section.card aria-labelledby="found-title" {
+                div.cardhead { h2 #found-title { "Improvements" } a href={ (link(&run.name)) "/events" } { "all events" } }
+                div.scroll.tall { table #found { thead { tr { th.number { "time" } th.number { "score" } th.number { "stream" } } } tbody {} } }
+            }
+            section.card aria-labelledby="on-title" {
+                div.cardhead { h2 #on-title { "In the terminal" } }
+                (commands(run))
+            }
+            }
+        }
+        (data("data", &facts))
+    };
+    whole(200, &title(run), "/", Some("run.js"), &body)
+}
+
+/// The name of a run, for people.
+pub fn title(run: &Summary) -> String {
+    match run.name.as_str() {
+        library::ITSELF => {
+            run.path.file_name().map_or("this folder".into(), |n| n.to_string_lossy().into_owned())
+        }
+        name => name.to_string(),
+    }
+}
+
+/// The name of a run and how it stands.
+pub fn head(run: &Summary) -> Markup {
+    html! {
+        div.head {
+            p.crumbs { a href="/" { "Runs" } }
+            h1 { (title(run)) " " span #state { (pill(run.state)) } }
+            p.muted {
+                @if !run.told.instance.is_empty() { b { (run.told.instance) } }
+                @if !run.told.search.is_empty() { " by " (run.told.search) }
+                @if !run.told.instance.is_empty() { ". " }
+                span #state-text { (show::state(run)) }
+            }
+        }
+    }
+}
+
+fn tiles(run: &Summary, history: &History, known: Option<f64>) -> Markup {
+    let last = history.improvements.back();
+    html! {
+        dl.tiles {
+            div { dt { "Best" } dd #best { (run.best.map_or("–".into(), show::score)) }
+                dd.sub #gap { @if let Some((best, known)) = run.best.zip(known) { (show::gap(best, known)) } } }
+            div { dt { "Playouts" } dd #playouts { (run.playouts.map_or("–".into(), show::brief)) } dd.sub { "of all streams" } }
+            div { dt { "Playouts/s" } dd #rate { (run.rate.map_or("–".into(), show::brief)) } dd.sub { (threads(run.told.threads)) } }
+            div { dt { "Time" } dd #time { (run.seconds.map_or("–".into(), show::time)) } dd.sub { @if !run.told.limits.is_empty() { "limit " (run.told.limits) } } }
+            div { dt { "Improvements" } dd #improved { (history.improved) }
+                dd.sub #last { @if let Some(last) = last { "last at " (show::time(last.seconds)) } } }
+        }
+    }
+}
+
+fn told(run: &Summary, history: &History) -> Markup {
+    let told = &run.told;
+    let rows = [
+        ("Instance", told.instance.clone()),
+        ("Search", told.search.clone()),
+        ("Seed", told.seed.map(|seed| seed.to_string()).unwrap_or_default()),
+        ("Streams", format!("{} on {}", told.streams, threads(told.threads))),
+        ("Limits", if told.limits.is_empty() { "none: whole searches".into() } else { told.limits.clone() }),
+        ("Began", history.started.clone().unwrap_or_default().replace('T', " ").replace('Z', " UTC")),
+        ("Version", told.version.clone()),
+    ];
+    html! {
+        dl.told {
+            @for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) { dt { (name) } dd { (value) } }
+            dt { "Files" }
+            dd {
+                @for file in FILES.iter().filter(|file| run.path.join(file).is_file()) {
+                    a href={ (link(&run.name)) "/file/" (file) } { (file) } " "
+                }
+            }
+        }
+    }
+}
+
+fn threads(n: i64) -> String {
+    if n == 1 { "one thread".into() } else { format!("{n} threads") }
+}
+
+/// What to type to go on, check and look.
+pub fn commands(run: &Summary) -> Markup {
+    let folder = run.path.display().to_string();
+    let safe = |c: char| c.is_alphanumeric() || "/\\._-+:,=@%".contains(c);
+    let folder =
+        if folder.chars().all(safe) { folder } else { format!("'{}'", folder.replace('\'', "'\\''")) };
+    let lines: &[&str] = match run.kind {
+        Kind::Solve if run.state == State::Finished => &["verify", "replay", "resume --time 1m"],
+        Kind::Solve if run.state == State::Running => &["verify", "replay"],
+        Kind::Solve => &["resume", "verify", "replay"],
+        Kind::Match | Kind::Tune => &["resume", "verify"],
+        _ => &["verify"],
+    };
+    html! {
+        ul.commands {
+            @for line in lines {
+                @let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+                li { code { "sortie " (verb) " " (folder) @if !rest.is_empty() { " " (rest) } } }
+            }
+        }
+    }
+}
+
+/// The median and the middle of the runs that differ in their seed alone, and how many there are.
+fn kin(site: &Site, run: &Summary) -> Option<(Vec<Value>, usize)> {
+    if run.kind != Kind::Solve || run.told.instance.is_empty() {
+        return None;
+    }
+    let mut bytes = 0;
+    let mut kin = Vec::new();
+    for found in library::scan(&site.root).found {
+        if found.kind != Kind::Solve || found.name == run.name || kin.len() == KIN_MAX {
+            continue;
+        }
+        let other = Summary::read(&found.name, &found.path);
+        if other.group() == run.group() && other.told.seed != run.told.seed && other.best.is_some() {
+            bytes += std::fs::metadata(other.path.join(EVENTS)).map_or(0, |meta| meta.len());
+            if bytes > KIN_BYTES_MAX {
+                break;
+            }
+            kin.push(other);
+        }
+    }
+    let n = kin.len();
+    if n < 2 {
+        return None;
+    }
+    let group = report::of(kin, Vec::new(), None).groups.pop()?;
+    Some((
+        group.band().into_iter().map(|(at, [low, middle, high])| json!([at, low, middle, high])).collect(),
+        n,
+    ))
+}
+
+/// The position after some moves of the best record.
+pub fn frame(request: &Request, folder: &Path) -> Reply {
+    let run = Summary::read("", folder);
+    let record = match run.record() {
+        Ok(Some(record)) => record,
+        Ok(None) => return refuse("there is no record yet"),
+        Err(why) => return refuse(&why),
+    };
+    let after = request.ask("after").and_then(|text| text.parse().ok()).unwrap_or(usize::MAX);
+    match frame_of(folder, &record, after.min(record.moves.len())) {
+        Ok(position) => Reply::json(&frame_json(&position, &record.moves, after)),
+        Err(why) => refuse(&why),
+    }
+}
+
+/// A position for the slider.
+pub fn frame_json(position: &Position, moves: &[String], after: usize) -> Value {
+    let after = after.min(moves.len());
+    json!({
+        "after": after, "of": moves.len().min(FRAMES_MAX),
+        "move": after.checked_sub(1).map(|last| &moves[last]),
+        "svg": position.picture.as_ref().map(|picture| picture.svg()),
+        "text": position.text,
+        "score": show::score(position.score),
+        "facts": position.facts.iter().map(|(key, value)| json!([key, show::score(*value)])).collect::<Vec<_>>(),
+        "legal": position.legal.len(),
+    })
+}
+
+/// An answer to a script that something is wrong.
+pub fn refuse(why: &str) -> Reply {
+    Reply { status: 404, ..Reply::json(&json!({ "error": super::sentence(why) })) }
+}
+
+fn frame_of(folder: &Path, record: &Record, after: usize) -> Result<Position, String> {
+    let words = &record.moves[..after.min(record.moves.len()).min(FRAMES_MAX)];
+    let cannot = |why: String| format!("the solution cannot be drawn: {why}");
+    match open_instance(folder, &record.instance).map_err(cannot)? {
+        Opened::Problem(problem) => problem.position(words).map_err(|error| cannot(error.to_string())),
+        Opened::Game(game) => game.position(words).map_err(|error| cannot(error.to_string())),
+    }
+}
+
+/// Where the slider stands first: at the end, but at the start where more is to be seen there than at the end.
+fn begin(folder: &Path, record: &Record) -> usize {
+    let ink =
+        |after| Some(frame_of(folder, record, after).ok()?.picture?.shapes.iter().map(area).sum::<f64>());
+    let (first, last) = (ink(0), ink(record.moves.len()));
+    if last < first { 0 } else { record.moves.len() }
+}
+
+fn area(shape: &Shape) -> f64 {
+    match shape {
+        Shape::Rect { w, h, .. } => w * h,
+        Shape::Circle { r, .. } => 3.0 * r * r,
+        Shape::Line { points, width, .. } => {
+            points.windows(2).map(|two| (two[0].0 - two[1].0).hypot(two[0].1 - two[1].1) * width).sum()
+        }
+        Shape::Area { .. } | Shape::Text { .. } => 0.0,
+    }
+}
+
+/// A file of the folder, as text.
+pub fn file(folder: &Path, name: &str) -> Reply {
+    if !FILES.contains(&name) {
+        return explain(404, name, "this file is not shown");
+    }
+    match read_text(&folder.join(name)) {
+        Ok(text) => Reply::whole(200, "text/plain; charset=utf-8", text.into_bytes()),
+        Err(why) => explain(404, name, &why),
+    }
+}

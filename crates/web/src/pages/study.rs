@@ -1,0 +1,24 @@
+//! A study: the table and the plot that `sortie reproduce` has written so far.
+
+use super::run::{commands, head};
+use super::{page as whole, trouble};
+use crate::http::Reply;
+use crate::run::{Summary, read_text};
+use maud::html;
+
+/// The page.
+pub fn page(run: &Summary) -> Reply {
+    let table = read_text(&run.path.join("table.md"));
+    let body = html! {
+        (head(run))
+        (trouble(&run.trouble))
+        section.card {
+            @match &table {
+                Ok(table) => pre.scroll { (table) },
+                Err(_) => p.muted { "There is no table.md yet: it is written when the first runs of the study have ended." },
+            }
+        }
+        section.card { div.cardhead { h2 { "In the terminal" } } (commands(run)) }
+    };
+    whole(200, &run.name, "/", None, &body)
+}

@@ -1,0 +1,454 @@
+//! Several runs as one: those that differ in their seed alone make a group, with the median and the middle of its
+//! scores over time; groups of one instance are compared. The same data become a page, markdown, SVG and JSON.
+
+use crate::chart::{Chart, Line};
+use crate::curve::{Curve, POINTS_MAX};
+use crate::library;
+use crate::run::{Kind, State, Summary, best_known};
+use crate::show;
+use crate::stats::{self, RankTest};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Places at which bands are drawn.
+const GRID: usize = 240;
+/// A difference with a smaller p is called real.
+pub const SURE: f64 = 0.05;
+/// Budgets that differ by more than this share are pointed at.
+const UNLIKE: f64 = 0.1;
+
+/// One run of a report.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// What it was told and how it stands.
+    pub summary: Summary,
+    /// The best score over time.
+    pub curve: Curve,
+}
+
+impl Member {
+    /// The best score: at a time, or at the end.
+    pub fn best(&self, at: Option<f64>) -> Option<f64> {
+        match at {
+            Some(seconds) => self.curve.best_at(seconds),
+            None => self.summary.best,
+        }
+    }
+}
+
+/// Runs that differ in their seed alone.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// `domain/name`.
+    pub instance: String,
+    /// The search and its parameters.
+    pub search: String,
+    /// What tells it from the other groups, for people.
+    pub name: String,
+    /// The best known score of the instance.
+    pub known: Option<f64>,
+    /// The runs.
+    pub members: Vec<Member>,
+}
+
+impl Group {
+    /// The best scores, at a time or at the end.
+    pub fn scores(&self, at: Option<f64>) -> Vec<f64> {
+        self.members.iter().filter_map(|member| member.best(at)).collect()
+    }
+
+    /// The longest of its runs.
+    pub fn seconds(&self) -> f64 {
+        let last = self.members.iter().filter_map(|member| member.curve.last());
+        last.map(|point| point.seconds).fold(0.0, f64::max)
+    }
+
+    /// Over time: a tenth, half, nine tenths of the runs are at most there. Begins when all have found something.
+    pub fn band(&self) -> Vec<(f64, [f64; 3])> {
+        let end = self.seconds();
+        let place = |i: usize| end * i as f64 / GRID as f64;
+        (0..=GRID)
+            .filter_map(|i| {
+                let values: Option<Vec<f64>> =
+                    self.members.iter().map(|member| member.curve.best_at(place(i))).collect();
+                let values = stats::sorted(values?);
+                let at = |q| stats::quantile(&values, q);
+                Some((place(i), [at(0.1)?, at(0.5)?, at(0.9)?]))
+            })
+            .collect()
+    }
+}
+
+/// What is reported.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The groups, by instance and search.
+    pub groups: Vec<Group>,
+    /// Folders that could not be used, and why.
+    pub left_out: Vec<(String, String)>,
+    /// Scores are those at this time; none: at the end.
+    pub at: Option<f64>,
+}
+
+/// Gathers the runs in some folders and below them.
+pub fn gather(folders: &[PathBuf], at: Option<f64>) -> Report {
+    let mut summaries = Vec::new();
+    let mut left_out = Vec::new();
+    for folder in folders {
+        if !folder.is_dir() {
+            left_out.push((folder.display().to_string(), "there is no such folder".to_string()));
+            continue;
+        }
+        for found in library::scan(folder).found {
+            let name = match found.name.as_str() {
+                library::ITSELF => folder.display().to_string(),
+                name => format!("{}/{name}", folder.display()),
+            };
+            match found.kind {
+                Kind::Solve => summaries.push(Summary::read(&name, &found.path)),
+                Kind::Foreign => {}
+                kind => left_out.push((name, format!("a {} has no score over time", kind.name()))),
+            }
+        }
+        if Kind::of(folder) == Kind::Foreign
+            && library::scan(folder).found.iter().all(|f| f.kind == Kind::Foreign)
+        {
+            left_out.push((folder.display().to_string(), "there are no runs in it".to_string()));
+        }
+    }
+    of(summaries, left_out, at)
+}
+
+/// Groups runs.
+pub fn of(summaries: Vec<Summary>, mut left_out: Vec<(String, String)>, at: Option<f64>) -> Report {
+    let mut groups: Vec<Group> = Vec::new();
+    for summary in summaries {
+        let trouble = summary.trouble.first().cloned();
+        let curve = match summary.history() {
+            Ok(history) if history.curve.last().is_some() => history.curve,
+            _ if summary.best.is_some() => Curve::new(POINTS_MAX),
+            _ => {
+                let why = trouble.unwrap_or_else(|| "it has no score yet".into());
+                left_out.push((summary.name, why));
+                continue;
+            }
+        };
+        let (instance, search) = summary.group();
+        let at = groups.iter().position(|group| group.instance == instance && group.search == search);
+        let at = at.unwrap_or_else(|| {
+            let known = best_known(&summary.path, &instance);
+            groups.push(Group { instance, search, name: String::new(), known, members: Vec::new() });
+            groups.len() - 1
+        });
+        groups[at].members.push(Member { summary, curve });
+    }
+    groups.sort_by(|a, b| (&a.instance, &a.search).cmp(&(&b.instance, &b.search)));
+    for group in &mut groups {
+        group.members.sort_by_key(|member| (member.summary.told.seed, member.summary.name.clone()));
+        group.name = group.search.clone();
+    }
+    Report { groups, left_out, at }
+}
+
+impl Report {
+    /// The instances, each with its groups.
+    pub fn instances(&self) -> Vec<(&str, Vec<&Group>)> {
+        let chunks = self.groups.chunk_by(|a, b| a.instance == b.instance);
+        chunks.map(|groups| (groups[0].instance.as_str(), groups.iter().collect())).collect()
+    }
+
+    /// The chart of some groups of one instance.
+    pub fn chart(&self, groups: &[&Group]) -> Chart {
+        let line = |group: &&Group| Line { name: group.name.clone(), points: group.band() };
+        Chart {
+            title: format!("Best score over time on {}", groups.first().map_or("", |group| &group.instance)),
+            x_label: "seconds".into(),
+            lines: groups.iter().map(line).collect(),
+            known: groups.first().and_then(|group| group.known),
+        }
+    }
+
+    /// The rows of the table of some groups.
+    pub fn rows(&self, groups: &[&Group]) -> Vec<Row> {
+        groups.iter().map(|group| Row::of(group, self.at)).collect()
+    }
+
+    /// As data.
+    pub fn to_json(&self) -> Value {
+        let member = |member: &Member| {
+            let run = &member.summary;
+            json!({
+                "folder": run.name, "seed": run.told.seed, "score": member.best(self.at), "playouts": run.playouts,
+                "seconds": run.seconds, "state": run.state.name(),
+            })
+        };
+        let group = |group: &Group| {
+            let row = Row::of(group, self.at);
+            json!({
+                "instance": group.instance, "search": group.search, "best_known": group.known, "runs": row.runs,
+                "median": row.median, "median_low": row.interval.map(|i| i.0), "median_high": row.interval.map(|i| i.1),
+                "mean": row.mean, "best": row.best, "worst": row.worst, "gap": row.gap,
+                "members": group.members.iter().map(member).collect::<Vec<_>>(),
+            })
+        };
+        let left = |(folder, why): &(String, String)| json!({ "folder": folder, "why": why });
+        json!({
+            "at_seconds": self.at,
+            "groups": self.groups.iter().map(group).collect::<Vec<_>>(),
+            "left_out": self.left_out.iter().map(left).collect::<Vec<_>>(),
+        })
+    }
+
+    /// As markdown: a table an instance, and what the differences are worth.
+    pub fn markdown(&self) -> String {
+        let mut out = String::from("# Runs\n");
+        for (instance, groups) in self.instances() {
+            out += &format!("\n## {}\n\n", cell(instance));
+            if let Some(known) = groups[0].known {
+                out += &format!("Best known: {}.\n\n", show::score(known));
+            }
+            out += "| search | runs | median | 95 % | mean | best | gap |\n|---|--:|--:|---|--:|--:|--:|\n";
+            for (group, row) in groups.iter().zip(self.rows(&groups)) {
+                let cells = row.cells().join(" | ");
+                out += &format!("| {} | {cells} |\n", cell(&group.name));
+            }
+            for said in self.differences(&groups) {
+                out += &format!("\n- {}", cell(&said));
+            }
+            out += "\n";
+        }
+        for (folder, why) in &self.left_out {
+            out += &format!("\nLeft out: {} ({}).\n", cell(folder), cell(why));
+        }
+        out
+    }
+
+    /// What is to be said about each pair of groups.
+    pub fn differences(&self, groups: &[&Group]) -> Vec<String> {
+        let mut said = Vec::new();
+        for (i, a) in groups.iter().enumerate() {
+            for b in &groups[i + 1..] {
+                said.push(Comparison::of(a, b, self.at).sentence());
+            }
+        }
+        said
+    }
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace(['\n', '\r'], " ").replace('<', "&lt;")
+}
+
+/// A group in numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Runs with a score.
+    pub runs: usize,
+    /// The median of their best.
+    pub median: Option<f64>,
+    /// 95 % of the bootstrap of it.
+    pub interval: Option<(f64, f64)>,
+    /// The mean.
+    pub mean: Option<f64>,
+    /// The best of all.
+    pub best: Option<f64>,
+    /// The worst.
+    pub worst: Option<f64>,
+    /// How far the median is below the best known, as a share of that.
+    pub gap: Option<f64>,
+}
+
+impl Row {
+    /// Of a group.
+    pub fn of(group: &Group, at: Option<f64>) -> Row {
+        let scores = stats::sorted(group.scores(at));
+        let median = stats::median(&scores);
+        Row {
+            runs: scores.len(),
+            median,
+            interval: stats::bootstrap(&scores, stats::median),
+            mean: stats::mean(&scores),
+            best: scores.last().copied(),
+            worst: scores.first().copied(),
+            gap: median.zip(group.known).map(|(median, known)| (known - median) / known.abs().max(1e-9)),
+        }
+    }
+
+    /// Runs, median, interval, mean, best, gap; for people.
+    pub fn cells(&self) -> [String; 6] {
+        let number = |value: Option<f64>| {
+            value.map_or("-".into(), |value| show::score((value * 100.0).round() / 100.0))
+        };
+        let interval = match self.interval {
+            Some((low, high)) => format!("{} to {}", number(Some(low)), number(Some(high))),
+            None => "-".into(),
+        };
+        let gap = self.gap.map_or("-".into(), |gap| format!("{:.1} %", 100.0 * gap));
+        [self.runs.to_string(), number(self.median), interval, number(self.mean), number(self.best), gap]
+    }
+}
+
+/// Two groups side by side.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// What the first is.
+    pub a: String,
+    /// What the second is.
+    pub b: String,
+    /// How many runs each has.
+    pub runs: [usize; 2],
+    /// Their medians.
+    pub medians: [Option<f64>; 2],
+    /// The median of the second less that of the first, 95 % of the bootstrap.
+    pub difference: Option<(f64, f64)>,
+    /// The rank test.
+    pub test: Option<RankTest>,
+    /// What to keep in mind.
+    pub notes: Vec<String>,
+}
+
+/// Compares the runs under two folders. An error if there is nothing to compare.
+pub fn compare(a: &Path, b: &Path, at: Option<f64>) -> Result<Comparison, String> {
+    let one = |path: &Path| -> Result<Group, String> {
+        let mut report = gather(&[path.to_path_buf()], at);
+        match report.groups.len() {
+            1 => Ok(report.groups.remove(0)),
+            0 => {
+                let why = report.left_out.first().map_or("there are no runs in it", |(_, why)| why.as_str());
+                Err(format!("{}: {why}", path.display()))
+            }
+            _ => {
+                let kinds: Vec<String> = report
+                    .groups
+                    .iter()
+                    .map(|group| format!("{} by {}", group.instance, group.search))
+                    .collect();
+                Err(format!(
+                    "{}: expected runs that differ in their seed alone, found {}",
+                    path.display(),
+                    kinds.join("; ")
+                ))
+            }
+        }
+    };
+    let (first, second) = (one(a)?, one(b)?);
+    if first.instance != second.instance {
+        return Err(format!(
+            "{} is about {} and {} about {}: scores of different instances say nothing about each other",
+            a.display(),
+            first.instance,
+            b.display(),
+            second.instance
+        ));
+    }
+    let mut comparison = Comparison::of(&first, &second, at);
+    (comparison.a, comparison.b) = (a.display().to_string(), b.display().to_string());
+    Ok(comparison)
+}
+
+impl Comparison {
+    /// Of two groups.
+    pub fn of(a: &Group, b: &Group, at: Option<f64>) -> Comparison {
+        let (x, y) = (a.scores(at), b.scores(at));
+        let mut notes = Vec::new();
+        let seeds = |group: &Group| group.members.iter().map(|m| m.summary.told.seed).collect::<Vec<_>>();
+        for group in [a, b] {
+            let mut seeds = seeds(group);
+            seeds.sort_unstable();
+            seeds.dedup();
+            if seeds.len() < group.members.len() {
+                notes.push("some runs have the same seed and are not independent".to_string());
+            }
+        }
+        if [a, b].iter().any(|group| group.members.iter().any(|m| m.summary.state == State::Running)) {
+            notes.push("some runs still go on".into());
+        }
+        if at.is_none() {
+            let spent = |group: &Group| {
+                stats::median(&group.members.iter().filter_map(|m| m.summary.seconds).collect::<Vec<_>>())
+            };
+            if let (Some(s), Some(t)) = (spent(a), spent(b))
+                && (s - t).abs() > UNLIKE * s.max(t)
+            {
+                notes.push(format!(
+                    "they ran for different times ({} and {}): --at compares at one",
+                    show::time(s),
+                    show::time(t)
+                ));
+            }
+        }
+        Comparison {
+            a: a.name.clone(),
+            b: b.name.clone(),
+            runs: [x.len(), y.len()],
+            medians: [stats::median(&x), stats::median(&y)],
+            difference: stats::bootstrap_difference(&x, &y, stats::median),
+            test: stats::rank_test(&x, &y),
+            notes,
+        }
+    }
+
+    /// Whether the difference is real; `None` if so few runs could not show it.
+    pub fn real(&self) -> Option<bool> {
+        let p = self.test?.p;
+        // The smallest p that so many runs can give: two of all orders.
+        let [n, m] = self.runs;
+        let orders: f64 = (1..=n).map(|i| (m + i) as f64 / i as f64).product();
+        if p < SURE {
+            Some(true)
+        } else if 2.0 / orders > SURE {
+            None
+        } else {
+            Some(false)
+        }
+    }
+
+    /// All of it in one sentence.
+    pub fn sentence(&self) -> String {
+        let Some(test) = self.test else {
+            return format!("{} against {}: no scores to compare", self.b, self.a);
+        };
+        let [n, m] = self.runs;
+        let (a, b) = (&self.a, &self.b);
+        let verdict = match self.real() {
+            Some(true) if test.superiority > 0.5 => format!("{b} is better than {a}"),
+            Some(true) => format!("{b} is worse than {a}"),
+            Some(false) => format!("{b} and {a}: the difference may be chance"),
+            None => format!("{b} and {a}: too few runs to tell (four of each are the least that can)"),
+        };
+        let kind = if test.exact { "exact" } else { "normal approximation" };
+        let p = match test.p {
+            p if p < 0.001 => "p < 0.001".to_string(),
+            p => format!("p = {p:.3}"),
+        };
+        let mut text = format!(
+            "{verdict}. {m} runs against {n}, probability of superiority {:.0} %, {p} (rank test of Mann and Whitney, \
+             two-sided, {kind})",
+            100.0 * test.superiority
+        );
+        if let Some((low, high)) = self.difference {
+            text += &format!(
+                "; difference of the medians {} to {} (95 %, bootstrap)",
+                show::score((low * 100.0).round() / 100.0),
+                show::score((high * 100.0).round() / 100.0)
+            );
+        }
+        if !self.notes.is_empty() {
+            text += &format!(". Note: {}", self.notes.join("; "));
+        }
+        text
+    }
+
+    /// As data.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "a": self.a, "b": self.b, "runs": self.runs, "medians": self.medians,
+            "difference_low": self.difference.map(|d| d.0), "difference_high": self.difference.map(|d| d.1),
+            "superiority": self.test.map(|test| test.superiority), "p": self.test.map(|test| test.p),
+            "exact": self.test.map(|test| test.exact), "test": "mann-whitney", "real": self.real(), "notes": self.notes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

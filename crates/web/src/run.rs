@@ -1,0 +1,542 @@
+//! A run folder as a page needs it: what kind it is, how it stands, what it was told, its best. Reading never fails:
+//! what is missing, torn or foreign becomes a sentence in `trouble`. Nothing is written and no lock is taken.
+
+use crate::curve::History;
+use crate::events::{Event, read_back};
+use crate::show;
+use serde_json::Value;
+use sortie_core::{AnyGame, AnyProblem, Record};
+use sortie_domains::Opened;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+pub const SPEC: &str = "spec.toml";
+pub const EVENTS: &str = "events.jsonl";
+pub const RECORD: &str = "best.record";
+pub const RESULT: &str = "result.json";
+pub const GAMES: &str = "games.jsonl";
+const INSTANCE: &str = "instance.txt";
+const LOCK: &str = "lock";
+
+/// The version of the folder's format that is read here.
+const FORMAT: i64 = 1;
+/// No text file of a folder is larger than this.
+const TEXT_BYTES_MAX: u64 = 16 << 20;
+/// Who has written nothing for so long is not at work, if the lock cannot tell.
+const SILENT_SECONDS: f64 = 5.0;
+
+/// What a folder holds. Another kind of run is a line in `MARKS` and a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A search for a solution.
+    Solve,
+    /// Games between players.
+    Match,
+    /// Games that find parameters.
+    Tune,
+    /// A table or figure of a paper.
+    Study,
+    /// Some files of a run, but not the one that says what it is.
+    Torn,
+    /// Nothing of ours.
+    Foreign,
+}
+
+/// The file that makes a folder one of a kind.
+const MARKS: [(&str, Kind); 8] = [
+    (SPEC, Kind::Solve),
+    ("match.toml", Kind::Match),
+    ("tune.toml", Kind::Tune),
+    ("study.toml", Kind::Study),
+    (EVENTS, Kind::Torn),
+    (RECORD, Kind::Torn),
+    (GAMES, Kind::Torn),
+    ("checkpoint", Kind::Torn),
+];
+
+impl Kind {
+    /// The kind of a folder.
+    pub fn of(folder: &Path) -> Kind {
+        MARKS.iter().find(|(file, _)| folder.join(file).is_file()).map_or(Kind::Foreign, |(_, kind)| *kind)
+    }
+
+    /// The file that says what was asked for.
+    pub fn request(self) -> &'static str {
+        MARKS.iter().find(|(_, kind)| *kind == self).map_or(SPEC, |(file, _)| file)
+    }
+
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Solve => "search",
+            Kind::Match => "match",
+            Kind::Tune => "tuning",
+            Kind::Study => "study",
+            Kind::Torn => "incomplete",
+            Kind::Foreign => "not a run",
+        }
+    }
+}
+
+/// How a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Somebody is at work.
+    Running,
+    /// It came to its end.
+    Finished,
+    /// Somebody asked it to stop; it can go on.
+    Stopped,
+    /// It ended without a word: killed, or the machine went down; it can go on.
+    Interrupted,
+    /// Nothing tells.
+    Unknown,
+}
+
+impl State {
+    /// One word.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Running => "running",
+            State::Finished => "finished",
+            State::Stopped => "stopped",
+            State::Interrupted => "interrupted",
+            State::Unknown => "idle",
+        }
+    }
+}
+
+/// What a run was told, as far as it can be read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Told {
+    /// `domain/name`.
+    pub instance: String,
+    /// The search and its parameters.
+    pub search: String,
+    /// The name of the search alone.
+    pub search_name: String,
+    /// The seed.
+    pub seed: Option<i64>,
+    /// Independent searches.
+    pub streams: i64,
+    /// Threads.
+    pub threads: i64,
+    /// When it ends.
+    pub limits: String,
+    /// The version that began it.
+    pub version: String,
+    /// The players of a match.
+    pub players: Vec<String>,
+}
+
+/// A folder at a glance.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// Its name under the served folder.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it holds.
+    pub kind: Kind,
+    /// How it stands.
+    pub state: State,
+    /// What it was told.
+    pub told: Told,
+    /// The best score.
+    pub best: Option<f64>,
+    /// Playouts so far.
+    pub playouts: Option<f64>,
+    /// Playouts a second, lately.
+    pub rate: Option<f64>,
+    /// Wall time of the run.
+    pub seconds: Option<f64>,
+    /// Since the last sign of life.
+    pub age: Option<f64>,
+    /// Why it ended.
+    pub reason: Option<String>,
+    /// Games of a match.
+    pub games: Option<u64>,
+    /// What is wrong with the folder, a sentence each.
+    pub trouble: Vec<String>,
+}
+
+impl Summary {
+    /// Looks at a folder: a few small reads, however long its run.
+    pub fn read(name: &str, path: &Path) -> Summary {
+        let kind = Kind::of(path);
+        let mut summary = Summary {
+            name: name.to_string(),
+            path: path.to_path_buf(),
+            kind,
+            state: State::Unknown,
+            told: Told::default(),
+            best: None,
+            playouts: None,
+            rate: None,
+            seconds: None,
+            age: age(&path.join(if kind == Kind::Solve { EVENTS } else { GAMES })).or(age(path)),
+            reason: None,
+            games: None,
+            trouble: Vec::new(),
+        };
+        match kind {
+            Kind::Foreign => summary.trouble.push(
+                "This folder holds no run of Sortie: none of spec.toml, match.toml, tune.toml or study.toml is in it."
+                    .into(),
+            ),
+            Kind::Torn => summary.trouble.push(
+                "Files of a run are here, but spec.toml is missing, which says what was run. If it was deleted, put it \
+                 back from a copy; what is left is shown below."
+                    .into(),
+            ),
+            _ => summary.read_request(),
+        }
+        if kind != Kind::Foreign {
+            summary.read_result();
+            summary.read_tail();
+        }
+        summary.state = summary.state();
+        summary
+    }
+
+    fn read_request(&mut self) {
+        let path = self.path.join(self.kind.request());
+        let name = self.kind.request();
+        let text = match read_text(&path) {
+            Ok(text) => text,
+            Err(message) => return self.trouble.push(format!("{name} cannot be read: {message}.")),
+        };
+        let table: toml::Table = match toml::from_str(&text) {
+            Ok(table) => table,
+            Err(error) => {
+                let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+                let message = error.message().lines().next().unwrap_or_default().to_string();
+                return self.trouble.push(format!("{name} is damaged at line {line}: {message}."));
+            }
+        };
+        match table.get("format").and_then(toml::Value::as_integer) {
+            Some(FORMAT) => {}
+            Some(other) => self.trouble.push(format!(
+                "{name} has format {other}, and this program reads format {FORMAT}: what is shown may be wrong."
+            )),
+            None => self.trouble.push(format!("{name} does not say its format: it may not be of Sortie.")),
+        }
+        self.told = told(&table);
+    }
+
+    fn read_result(&mut self) {
+        if let Ok(text) = read_text(&self.path.join(RESULT)) {
+            match serde_json::from_str::<Value>(&text) {
+                Ok(result) => {
+                    let number = |key: &str| result.get(key).and_then(Value::as_f64);
+                    self.best = number("score");
+                    self.playouts = number("playouts");
+                    self.seconds = number("seconds");
+                    self.rate = number("playouts_per_second");
+                    self.reason = result.get("reason").and_then(Value::as_str).map(str::to_string);
+                    // Matches and tunings say it this way.
+                    if let Some(finished) = result.get("finished").and_then(Value::as_bool) {
+                        self.reason = Some(if finished { "done" } else { "asked" }.into());
+                    }
+                }
+                Err(error) => self.trouble.push(format!("{RESULT} is damaged: {error}.")),
+            }
+        }
+    }
+
+    /// The last events, which tell what is newer than the result.
+    fn read_tail(&mut self) {
+        if self.path.join(GAMES).is_file() {
+            self.games = count_lines(&self.path.join(GAMES)).ok();
+        }
+        let lines = match read_back(&self.path.join(EVENTS), u64::MAX, 16 << 10, 60) {
+            Ok(lines) => lines,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if self.kind == Kind::Solve {
+                    self.trouble.push(
+                        "events.jsonl is missing: there is no curve to show. A run that has just begun will write it \
+                         in a moment."
+                            .into(),
+                    );
+                }
+                return;
+            }
+            Err(error) => return self.trouble.push(format!("{EVENTS} cannot be read: {}.", plain(&error))),
+        };
+        let events: Vec<Event> = lines.iter().filter_map(|(_, line)| Event::parse(line.as_bytes())).collect();
+        let progress: Vec<(f64, f64)> = events
+            .iter()
+            .filter(|event| event.event != "improved")
+            .filter_map(|event| event.seconds.zip(event.playouts))
+            .collect();
+        let Some(last) = events.last() else { return };
+        self.seconds = events.iter().rev().find_map(|event| event.seconds).or(self.seconds);
+        self.best = events.iter().rev().find_map(Event::best_by_then).or(self.best);
+        if let (Some(first), Some(last)) = (progress.first(), progress.last()) {
+            self.playouts = Some(last.1);
+            // A result tells the rate of the whole run; while it goes on, the lately one is of interest.
+            if last.0 > first.0 && self.reason.is_none() {
+                self.rate = Some((last.1 - first.1) / (last.0 - first.0));
+            }
+        }
+        if last.event == "finished" {
+            self.reason = last.reason.as_deref().map(str::to_string);
+        }
+    }
+
+    fn state(&self) -> State {
+        if self.kind == Kind::Foreign {
+            return State::Unknown;
+        }
+        match (locked(&self.path.join(LOCK)), self.reason.as_deref()) {
+            (Some(true), _) => State::Running,
+            (_, Some("asked")) => State::Stopped,
+            (_, Some(_)) => State::Finished,
+            // The lock may be held on another machine that shares the folder.
+            (_, None) if self.age.is_some_and(|age| age < SILENT_SECONDS) => State::Running,
+            (_, None) if self.kind == Kind::Study => State::Unknown,
+            (_, None) => State::Interrupted,
+        }
+    }
+
+    /// The events, as a curve.
+    pub fn history(&self) -> io::Result<History> {
+        History::read(&self.path.join(EVENTS))
+    }
+
+    /// The best record, with what is wrong with it.
+    pub fn record(&self) -> Result<Option<Record>, String> {
+        let path = self.path.join(RECORD);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let text = read_text(&path).map_err(|message| format!("{RECORD} cannot be read: {message}"))?;
+        Record::parse(&text)
+            .map(Some)
+            .map_err(|e| format!("{RECORD} is damaged at line {}: {}", e.line, e.message))
+    }
+
+    /// Runs that differ in their seed alone have the same label.
+    pub fn group(&self) -> (String, String) {
+        (self.told.instance.clone(), self.told.search.clone())
+    }
+}
+
+/// Opens the instance of a run. Only the copy that lies in the folder is read: a spec from a stranger must not make
+/// the server read other files.
+pub fn open_instance(folder: &Path, instance: &str) -> Result<Opened, String> {
+    let copy = folder.join(INSTANCE);
+    let read = |_: &str| {
+        read_text(&copy)
+            .map_err(|_| format!("only {INSTANCE} in the run folder is read, and it is not there"))
+    };
+    sortie_domains::open(instance, &read).map_err(|error| error.to_string())
+}
+
+/// Opens a game by its name alone; no file is read.
+pub fn open_game(instance: &str) -> Result<Box<dyn AnyGame>, String> {
+    let refuse = |_: &str| Err("files are not read here".to_string());
+    match sortie_domains::open(instance, &refuse).map_err(|error| error.to_string())? {
+        Opened::Game(game) => Ok(game),
+        Opened::Problem(_) => Err(format!("{instance} is a problem for one, not a game for two")),
+    }
+}
+
+/// The best score known of an instance.
+pub fn best_known(folder: &Path, instance: &str) -> Option<f64> {
+    match open_instance(folder, instance) {
+        Ok(Opened::Problem(problem)) => AnyProblem::best_known(&*problem),
+        _ => None,
+    }
+}
+
+fn told(table: &toml::Table) -> Told {
+    let text = |table: &toml::Table, key: &str| {
+        table.get(key).and_then(toml::Value::as_str).unwrap_or_default().to_string()
+    };
+    let whole = |table: &toml::Table, key: &str| table.get(key).and_then(toml::Value::as_integer);
+    let inside = |key: &str| table.get(key).and_then(toml::Value::as_table);
+    let mut told = Told {
+        instance: text(table, "instance"),
+        seed: whole(table, "seed"),
+        streams: whole(table, "streams").unwrap_or(1),
+        threads: whole(table, "threads").unwrap_or(1),
+        version: text(table, "sortie"),
+        ..Told::default()
+    };
+    if let Some(search) = inside("search") {
+        told.search_name = text(search, "name");
+        told.search = describe(search);
+    }
+    if let Some(limits) = inside("limits") {
+        told.limits = limits.iter().map(limit).collect::<Vec<_>>().join(", ");
+    }
+    // Matches and tunings keep what is played in a table of its own.
+    if let Some(inner) = inside("table") {
+        told.instance = text(inner, "instance");
+        told.seed = whole(inner, "seed");
+    }
+    if let Some(players) = table.get("players").and_then(toml::Value::as_array) {
+        told.players = players.iter().filter_map(toml::Value::as_str).map(str::to_string).collect();
+    }
+    if let Some(study) = table.get("study").and_then(toml::Value::as_str) {
+        told.instance = study.to_string();
+    }
+    told
+}
+
+/// `1m 00s`, `5,000 playouts`, `target 80`.
+fn limit((key, value): (&String, &toml::Value)) -> String {
+    let number = value.as_float().or(value.as_integer().map(|n| n as f64));
+    match (key.as_str(), number) {
+        ("seconds", Some(seconds)) => show::time(seconds),
+        ("cpu_seconds", Some(seconds)) => format!("{} of CPU time", show::time(seconds)),
+        ("playouts", Some(playouts)) => format!("{} playouts", show::count(playouts)),
+        ("target", Some(target)) => format!("target {}", show::score(target)),
+        ("patience", Some(playouts)) => format!("patience {} playouts", show::count(playouts)),
+        _ => format!("{} {}", key.replace('_', " "), plain_value(value)),
+    }
+}
+
+/// `nrpa level 3, iterations 100`: the name, and what people would change.
+fn describe(search: &toml::Table) -> String {
+    let name = search.get("name").and_then(toml::Value::as_str).unwrap_or("?");
+    let said = |(key, value): (&String, &toml::Value)| match (key.as_str(), value) {
+        ("name", _) => None,
+        (key, toml::Value::Boolean(on)) => on.then(|| key.to_string()),
+        ("temperature" | "stabilise" | "alpha", value) if plain_value(value) == "1" => None,
+        ("repetitions", value) if plain_value(value) == "0" => None,
+        ("parallel", value) if plain_value(value) == "none" => None,
+        ("workers", _) if search.get("parallel").and_then(toml::Value::as_str) == Some("none") => None,
+        (key, value) => Some(format!("{} {}", key.replace('_', " "), plain_value(value))),
+    };
+    // The level says most about a search and comes first; a table is in the order of the alphabet.
+    let (level, rest): (Vec<_>, Vec<_>) = search.iter().partition(|(key, _)| *key == "level");
+    let parts: Vec<String> = level.into_iter().chain(rest).filter_map(said).collect();
+    format!("{name} {}", parts.join(", ")).trim_end().to_string()
+}
+
+fn plain_value(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Float(number) => format!("{number}"),
+        toml::Value::Array(items) => items.iter().map(plain_value).collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
+    }
+}
+
+/// Seconds since a file was written.
+fn age(path: &Path) -> Option<f64> {
+    let written = fs::metadata(path).ok()?.modified().ok()?;
+    Some(SystemTime::now().duration_since(written).map_or(0.0, |age| age.as_secs_f64()))
+}
+
+/// Whether somebody holds the lock; `None` where that cannot be seen without taking it, which would get in the way of
+/// a run that is just starting.
+#[cfg(target_os = "linux")]
+fn locked(path: &Path) -> Option<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = fs::metadata(path).ok()?;
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    // `1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`: the sixth word ends with the number of the file.
+    let inode = meta.ino().to_string();
+    let ours = |line: &str| {
+        let place = line.split_whitespace().find(|word| word.matches(':').count() == 2);
+        place.is_some_and(|place| place.rsplit(':').next() == Some(inode.as_str()))
+    };
+    Some(locks.lines().filter(|line| line.contains("FLOCK")).any(ours))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn locked(_: &Path) -> Option<bool> {
+    None
+}
+
+/// Line breaks of a file.
+fn count_lines(path: &Path) -> io::Result<u64> {
+    let mut file = File::open(path)?;
+    let (mut count, mut buffer) = (0, vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(count),
+            n => count += buffer[..n].iter().filter(|&&byte| byte == b'\n').count() as u64,
+        }
+    }
+}
+
+/// A text file of bounded size.
+pub fn read_text(path: &Path) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| plain(&error))?;
+    file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| plain(&error))?;
+    if bytes.len() as u64 > TEXT_BYTES_MAX {
+        return Err(format!("larger than {} MiB", TEXT_BYTES_MAX >> 20));
+    }
+    String::from_utf8(bytes).map_err(|_| "not text (not UTF-8)".into())
+}
+
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOLD: &str = "format = 1\nsortie = \"0.1.0\"\ninstance = \"samegame/1\"\nseed = 7\nstreams = 2\nthreads = 1\n\
+                        [search]\nname = \"nrpa\"\nlevel = 3\niterations = 100\nalpha = 1.0\nbias = false\n\
+                        selective = true\nparallel = \"none\"\nworkers = 0\n[limits]\nseconds = 60.0\n";
+
+    fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, Summary) {
+        let home = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(home.path().join(name), text).unwrap();
+        }
+        let summary = Summary::read("x", home.path());
+        (home, summary)
+    }
+
+    #[test]
+    fn a_run_is_read() {
+        let events = "{\"event\":\"progress\",\"seconds\":1,\"playouts\":100,\"best\":5}\n\
+                      {\"event\":\"progress\",\"seconds\":3,\"playouts\":500,\"best\":6}\n";
+        let (_home, run) = folder(&[(SPEC, TOLD), (EVENTS, events)]);
+        assert_eq!((run.kind, run.state), (Kind::Solve, State::Running), "just written");
+        assert_eq!((run.best, run.playouts, run.rate), (Some(6.0), Some(500.0), Some(200.0)));
+        assert_eq!(run.told.search, "nrpa level 3, iterations 100, selective");
+        assert_eq!((run.told.seed, run.told.limits.as_str()), (Some(7), "1m 00s"));
+        assert!(run.trouble.is_empty(), "{:?}", run.trouble);
+    }
+
+    #[test]
+    fn ends_are_told_apart() {
+        let end = |reason: &str| {
+            let result = format!("{{\"score\":9,\"reason\":\"{reason}\",\"playouts\":5}}");
+            folder(&[(SPEC, TOLD), (EVENTS, ""), (RESULT, &result)]).1
+        };
+        assert_eq!((end("time").state, end("asked").state), (State::Finished, State::Stopped));
+        assert_eq!(end("time").best, Some(9.0));
+    }
+
+    #[test]
+    fn broken_folders_are_explained() {
+        for (files, says) in [
+            (vec![], "no run of Sortie"),
+            (vec![(EVENTS, "")], "spec.toml is missing"),
+            (vec![(SPEC, "format = 1\nseed = ")], "damaged at line 2"),
+            (vec![(SPEC, "format = 9\n")], "format 9"),
+            (vec![(SPEC, "a = 1\n")], "does not say its format"),
+            (vec![(SPEC, TOLD)], "events.jsonl is missing"),
+            (vec![(SPEC, TOLD), (EVENTS, ""), (RESULT, "{\"sco")], "result.json is damaged"),
+        ] {
+            let (_home, run) = folder(&files);
+            assert!(run.trouble.join(" ").contains(says), "{files:?}: {:?}", run.trouble);
+        }
+        let (_home, run) = folder(&[(SPEC, TOLD), (RECORD, "nonsense")]);
+        assert!(run.record().unwrap_err().contains("line 1"));
+        assert!(open_instance(&run.path, "samegame//etc/passwd").is_err());
+    }
+}

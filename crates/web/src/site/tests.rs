@@ -1,0 +1,170 @@
+use super::*;
+use crate::http::{Body, parse};
+
+fn options(folder: &Path) -> Options {
+    Options {
+        folder: folder.to_path_buf(),
+        bind: "127.0.0.1:0".into(),
+        token: None,
+        hosts: vec!["box.lan".into()],
+        thinkers: 1,
+    }
+}
+
+fn site(folder: &Path, token: Option<&str>, loopback: bool) -> Site {
+    let options = Options { token: token.map(str::to_string), ..options(folder) };
+    Site::new(options, loopback, Arc::default())
+}
+
+fn get(site: &Site, address: &str, headers: &str) -> (u16, String, Vec<(&'static str, String)>) {
+    let request = parse(format!("GET {address} HTTP/1.1\r\n{headers}\r\n").as_bytes()).unwrap();
+    let reply = site.answer(&request);
+    let body = match reply.body {
+        Body::Whole(bytes) => String::from_utf8(bytes).unwrap(),
+        Body::Stream(_) => "a stream".into(),
+    };
+    (reply.status, body, reply.headers)
+}
+
+const LOCAL: &str = "Host: localhost:8080\r\n";
+
+#[test]
+fn only_loopback_is_served_without_a_token() {
+    let home = tempfile::tempdir().unwrap();
+    let bind = |bind: &str, token: Option<&str>| {
+        let options = Options { bind: bind.into(), token: token.map(str::to_string), ..options(home.path()) };
+        Server::bind(options).map(|server| server.address())
+    };
+    assert!(bind("127.0.0.1:0", None).is_ok());
+    assert!(matches!(bind("0.0.0.0:0", None), Err(ServeError::NoToken(_))));
+    assert!(matches!(bind("0.0.0.0:0", Some("short")), Err(ServeError::WeakToken(5))));
+    assert!(matches!(bind("nonsense", None), Err(ServeError::Address(_))));
+    let nowhere = Options { folder: home.path().join("none"), ..options(home.path()) };
+    assert!(matches!(Server::bind(nowhere), Err(ServeError::NoFolder(_))));
+}
+
+#[test]
+fn names_of_others_are_turned_away() {
+    let home = tempfile::tempdir().unwrap();
+    let local = site(home.path(), None, true);
+    for ours in ["localhost", "localhost:8080", "127.0.0.1:1", "[::1]:8080", "box.lan:8080", "BOX.lan"] {
+        assert_eq!(get(&local, "/", &format!("Host: {ours}\r\n")).0, 200, "{ours}");
+    }
+    for other in
+        ["evil.example", "192.168.1.5:8080", "localhost.evil.example", "", "127.0.0.1.evil.example:80"]
+    {
+        assert_eq!(get(&local, "/", &format!("Host: {other}\r\n")).0, 421, "{other}");
+    }
+    let fetch = format!("{LOCAL}Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n");
+    assert_eq!(get(&local, "/api/think?game=loa/8", &fetch).0, 403);
+}
+
+#[test]
+fn a_token_is_asked_for_and_kept_in_a_cookie() {
+    let home = tempfile::tempdir().unwrap();
+    let token = "0123456789abcdef!";
+    let open = site(home.path(), Some(token), false);
+    let host = "Host: 192.168.1.5:8080\r\n";
+    assert_eq!(get(&open, "/", host).0, 401);
+    assert_eq!(get(&open, "/metrics", &format!("{host}Authorization: Bearer wrong\r\n")).0, 401);
+    assert_eq!(get(&open, "/metrics", &format!("{host}Authorization: Bearer {token}\r\n")).0, 200);
+    let (status, _, headers) = get(&open, "/play?token=0123456789abcdef%21", host);
+    let header =
+        |name: &str| headers.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone()).unwrap();
+    assert_eq!((status, header("Location").as_str()), (303, "/play"));
+    let cookie = header("Set-Cookie");
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
+    let pair = cookie.split(';').next().unwrap();
+    assert_eq!(get(&open, "/", &format!("{host}Cookie: other=1; {pair}\r\n")).0, 200);
+}
+
+#[test]
+fn every_kind_of_folder_has_a_page() {
+    let home = tempfile::tempdir().unwrap();
+    let write = |folder: &str, file: &str, text: &str| {
+        let path = home.path().join(folder);
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::write(path.join(file), text).unwrap();
+    };
+    let spec = "format = 1\ninstance = \"samegame/1\"\nseed = 1\n[search]\nname = \"nrpa\"\n";
+    write("empty", "spec.toml", spec);
+    write("torn", "spec.toml", "format = 1\ninstance = ");
+    write("torn", "events.jsonl", "{\"event\":\"progress\",\"seconds\":1,\"best\":3}\n{\"eve");
+    write("headless", "events.jsonl", "garbage\n");
+    write("record", "spec.toml", spec);
+    write("record", "best.record", "sortie record 1\ninstance = samegame/1\nscore = 3\n\nz99\n");
+    write("binary", "spec.toml", "\u{0}\u{1}");
+    write("foreign", "photo.jpg", "x");
+    write(
+        "match",
+        "match.toml",
+        "format = 1\nplayers = [\"a\", \"b\"]\n[table]\ninstance = \"nim/21\"\nseed = 1\n",
+    );
+    write(
+        "match",
+        "games.jsonl",
+        "{\"game\":0,\"instance\":\"nim/21\",\"first\":\"a\",\"second\":\"b\",\"moves\":[\"1\",\"2\"],\"result\":\"first\",\"reason\":\"rules\"}\nx\n",
+    );
+    write("tune", "tune.toml", "format = 1\n");
+    write("study", "study.toml", "format = 1\nstudy = \"x\"\n");
+    let site = site(home.path(), None, true);
+    for (address, status, says) in [
+        ("/", 200, "other folder holds no run"),
+        ("/run/empty", 200, "events.jsonl is missing"),
+        ("/run/torn", 200, "spec.toml is damaged at line 2"),
+        ("/run/torn/events", 200, "progress"),
+        ("/run/headless", 200, "spec.toml is missing"),
+        ("/run/headless/events", 200, "not an event"),
+        ("/run/record", 200, "The solution cannot be drawn: move 1"),
+        ("/run/record/frame", 404, "cannot be drawn"),
+        ("/run/binary", 200, "spec.toml is damaged"),
+        ("/run/foreign", 404, "holds no run of Sortie"),
+        ("/run/foreign/events", 404, "only searches write one"),
+        ("/run/match", 200, "Cross-table"),
+        ("/run/match/game/0", 200, "Game 0"),
+        ("/run/match/game/0.json@1", 200, "\"after\":1"),
+        ("/run/match/game/7", 404, "no such game"),
+        ("/run/tune", 200, "No game has ended yet"),
+        ("/run/study", 200, "no table.md yet"),
+        ("/run/none", 404, "no such folder"),
+        ("/run/..%2F..", 404, "not the name of a folder"),
+        ("/run/record/file/..%2Fempty%2Fspec.toml", 404, "not shown"),
+        ("/run/record/file/spec.toml", 200, "samegame/1"),
+        ("/compare", 200, "Compare"),
+        ("/compare?run=torn&run=none", 200, "left out"),
+        ("/play", 200, "loa"),
+        ("/play/loa%2F8", 200, "thinks"),
+        ("/play/samegame%2F1", 404, "problem for one"),
+        ("/play/samegame%2F%2Fetc%2Fpasswd", 404, "files are not read here"),
+        ("/metrics", 200, "sortie_runs{state="),
+        ("/assets/style.css", 200, "--paper"),
+        ("/assets/../site.rs", 404, "no such"),
+        ("/nonsense", 404, "no such page"),
+    ] {
+        let (found, body, headers) = get(&site, address, LOCAL);
+        assert_eq!(found, status, "{address}: {body}");
+        assert!(body.contains(says), "{address}: {body}");
+        assert!(headers.iter().any(|(key, _)| *key == "Content-Security-Policy"), "{address}");
+    }
+}
+
+#[test]
+fn names_with_markup_are_shown_not_run() {
+    let home = tempfile::tempdir().unwrap();
+    let name = "<script>alert(1)<_script>";
+    std::fs::create_dir_all(home.path().join(name)).unwrap();
+    let spec = "format = 1\ninstance = \"<img src=x>\"\nseed = 1\n[search]\nname = \"</script><b>\"\n";
+    std::fs::write(home.path().join(name).join("spec.toml"), spec).unwrap();
+    let events = "{\"event\":\"<i>\",\"seconds\":1,\"best\":3,\"x\":\"<u>\"}\n";
+    std::fs::write(home.path().join(name).join("events.jsonl"), events).unwrap();
+    let site = site(home.path(), None, true);
+    let run = format!("/run/{}", http::encode(name));
+    for address in
+        ["/".to_string(), run.clone(), format!("{run}/events"), "/compare".into(), "/run/%3Cb%3E".into()]
+    {
+        let body = get(&site, &address, LOCAL).1;
+        for bad in ["<script>alert", "<img", "</script><b>", "<i>", "<u>", "<b>\"", "\\u003c/script>\"<"] {
+            assert!(!body.contains(bad), "{address} has {bad}: {body}");
+        }
+    }
+}
