@@ -104,6 +104,9 @@ struct Front {
     order: Order,
     begun: Nanos,
     halted: bool,
+    /// When that was, and how long the end of a search has taken lately: it is halted so much earlier.
+    halted_at: Nanos,
+    wind_down: Nanos,
     /// By rank: an answer to the last question of this stage is still to come.
     waits: Vec<bool>,
     last_news: Nanos,
@@ -174,6 +177,7 @@ impl Member {
             begun: now,
             last_news: now,
             patience: self.front.patience,
+            wind_down: self.front.wind_down,
             waits: self.expected(),
             ..Front::default()
         };
@@ -379,8 +383,10 @@ impl Member {
         let mut next = if self.searching { self.rank.tick(now, out) } else { Nanos::MAX };
         self.settle(now, out);
         if self.front.stage != Stage::Done {
-            let over =
-                self.front.order.nanos.map_or(Nanos::MAX, |nanos| self.front.begun.saturating_add(nanos));
+            // What is under way has to come home within the time, too.
+            let over = self.front.order.nanos.map_or(Nanos::MAX, |nanos| {
+                self.front.begun.saturating_add(nanos - self.front.wind_down.min(nanos / 2))
+            });
             if self.front.stage == Stage::Running && !self.front.halted {
                 if now >= over {
                     self.stop(now, out);
@@ -426,6 +432,7 @@ impl Member {
         match self.front.stage {
             Stage::Running if !self.front.halted => {
                 self.front.halted = true;
+                self.front.halted_at = now;
                 self.front.last_news = now;
                 self.front.answer.in_flight = self.rank.account().in_flight();
                 for to in self.others() {
@@ -476,6 +483,10 @@ impl Member {
             Stage::Counting => {
                 self.front.stage = Stage::Done;
                 self.front.answer.nanos = now - self.front.begun;
+                if self.front.halted {
+                    let took = now - self.front.halted_at;
+                    self.front.wind_down = took.max(self.front.wind_down - self.front.wind_down / 4);
+                }
             }
             _ => {}
         }
@@ -568,6 +579,11 @@ impl Member {
     /// The search that is under way or was last, and its position.
     pub(crate) fn position(&self) -> (u32, Arc<Root>) {
         (self.epoch, self.position.clone())
+    }
+
+    /// Whether a search is under way.
+    pub(crate) fn searching(&self) -> bool {
+        self.searching
     }
 
     /// Whether a rank is gone.

@@ -40,6 +40,8 @@ pub(crate) const LINGER: Nanos = 20_000;
 pub(crate) const FRAMES_AT_ONCE: usize = 32;
 /// Simulations that end without a playout before the others are heard.
 const TRIES_AT_ONCE: usize = 32;
+/// How long a rank that searches looks for something to do before it sleeps.
+const SPIN: Nanos = 100_000;
 const PARK_MAX: Duration = Duration::from_millis(20);
 /// Playouts that a hand has waiting.
 const AT_HAND: usize = 2;
@@ -54,6 +56,8 @@ pub(crate) fn pump(
     over: &mut dyn FnMut(&mut Member, Nanos, &mut Outbox) -> bool,
 ) {
     let mut flushed = 0;
+    // When there was last something to do.
+    let mut idle = 0;
     loop {
         let now = begun.elapsed().as_nanos() as Nanos;
         let mut busy = false;
@@ -104,7 +108,11 @@ pub(crate) fn pump(
             send(member, port, out, now);
             return;
         }
-        if !busy && out.backlog() == 0 {
+        idle = if busy { now } else { idle };
+        if !busy && member.searching() && now - idle < SPIN {
+            // What it waits for is microseconds away, and to be woken takes longer than that.
+            std::thread::yield_now();
+        } else if !busy && out.backlog() == 0 {
             let until = Duration::from_nanos(wake.saturating_sub(now)).min(PARK_MAX);
             // Hands do not wake anybody.
             port.park(if hands.busy() { until.min(Duration::from_micros(20)) } else { until });

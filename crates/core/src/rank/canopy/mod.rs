@@ -142,6 +142,11 @@ impl Canopy {
         f64::from(self.gang.players())
     }
 
+    /// Playouts that may wait here for a core: a core that comes free should find one.
+    fn queue(&self) -> f64 {
+        3.0 + self.players() / 4.0
+    }
+
     /// Goes down from `node`, where the walker stands, until the simulation leaves this rank or ends.
     fn descend(&mut self, mut flight: Flight, node: NodeId, out: &mut Outbox) {
         let mut node = node;
@@ -212,7 +217,7 @@ impl Canopy {
     /// The simulation has come to where a playout has to begin; the walker stands there.
     fn wait_for_playout(&mut self, mut flight: Flight, out: &mut Outbox) {
         if let Some((from, theirs)) = flight.from
-            && self.ready.len() as f64 > self.players() / 4.0
+            && self.ready.len() as f64 > self.queue()
         {
             flight.away = Some(from);
             let ticket = self.flights.add(flight);
@@ -532,8 +537,8 @@ impl Rank for Canopy {
 
     fn next(&mut self, _now: Nanos, out: &mut Outbox) -> Next {
         if let Some(ticket) = self.ready.pop_front() {
-            if self.ready.len() as f64 > self.players() / 4.0 {
-                self.cap = (self.cap - 0.25).max(1.0);
+            if self.ready.len() as f64 > 2.0 * self.queue() {
+                self.cap = (self.cap - 0.05).max(1.0);
             }
             return Next::Play(ticket);
         }
@@ -543,7 +548,7 @@ impl Rank for Canopy {
         }
         if self.account.in_flight() >= self.cap as u64 && self.account.home > self.raised {
             // A core has nothing to do although as many are out as may be; one more look for each that comes home.
-            self.cap = (self.cap + 0.25).min(64.0 * self.players());
+            self.cap = (self.cap + 0.5).min(64.0 * self.players());
             self.raised = self.account.home;
         }
         if self.account.in_flight() >= self.limit().max(1) {
@@ -569,8 +574,11 @@ impl Rank for Canopy {
     fn played(&mut self, ticket: Ticket, played: Played, _now: Nanos, out: &mut Outbox) {
         self.ground.playouts += 1;
         let flight = self.flights.remove(ticket).expect("a ticket that is out");
+        let mut played = played;
         if let Some((owner, ticket)) = flight.guest_of {
             out.record(owner, VALUE).u32(ticket).u8(played.to_byte());
+            // What it proves, it proves of a position below the owner's nodes, not of the last one here.
+            played.outcome = None;
         }
         self.finish(flight, played.value, played.outcome, out);
     }
