@@ -158,7 +158,7 @@ impl Default for Gang {
             par: 2,
             pieces: 16,
             grow_min: 32,
-            lag: 0.005,
+            lag: 0.0005,
             fan: 4,
             flying: 0.25,
             traversers: 1,

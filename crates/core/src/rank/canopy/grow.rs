@@ -235,14 +235,14 @@ impl Canopy {
         index
     }
 
-    /// The node that the game has come to, if the tree has it and it was part of the canopy.
+    /// The node that the game has come to, if the tree has it and it is part of the canopy: others have it too, then.
     pub(super) fn follow(&self, moves: &[u16]) -> Option<NodeId> {
         let mut node = self.tops.first()?.node;
         for &id in moves {
             let tree = &self.ground.tree;
             let edge = (0..tree.edges(node)).find(|&edge| tree.link(node, edge).move_id() == id)?;
             node = tree.link(node, edge).child();
-            if node == NodeId::NONE || !tree.flagged(node) {
+            if node == NodeId::NONE || (!tree.flagged(node) && self.alive.len() > 1) {
                 return None;
             }
         }
