@@ -5,6 +5,7 @@ use super::member::Answer;
 use super::virtual_time::{Costs, Net};
 use super::{Form, Gang, RootMove, Tally, Vote};
 use crate::any::{AnyGame, Boxed};
+use crate::domain::{Outcome, Side};
 use crate::mcts::Uct;
 use crate::play::{AnyPlayer, Budget, Thought};
 use crate::rng::Rng;
@@ -168,6 +169,41 @@ fn proofs_end_a_search_everywhere() {
         assert_eq!(thought.best.as_deref(), Some("2"), "{form:?}");
         assert_eq!(thought.value, 1.0, "{form:?}: {thought:?}");
         assert!(thought.playouts < 100_000, "{form:?}");
+    }
+}
+
+/// What is proved, of the root and of every move, is true, however the ranks met.
+#[test]
+fn no_form_proves_what_is_not_so() {
+    for form in forms() {
+        for seed in 0..60 {
+            let mut rng = Rng::new(seed, 3);
+            let heap = 5 + rng.below(12) as u32;
+            let gang = Gang {
+                form,
+                nodes: 1 + rng.below(4) as u32,
+                threads: 1 + rng.below(4) as u32,
+                frequency: 20_000.0,
+                grow_min: 4,
+                ..Gang::default()
+            };
+            let uct = Uct { memory: 1, decisive: true, solver: true, ..Uct::plain() };
+            let net = Net { latency: [10.0, 5_000.0][rng.below(2)], ..Net::default() };
+            let mut player = virtual_player(&gang, &uct, net, seed);
+            player.set(Some(&format!("{heap} first")), &[]).unwrap();
+            let thought = think(&mut player, Budget::playouts(400));
+            // Multiples of four are lost for the side to move.
+            let value = |heap: u32, side: Side| {
+                let winner = if heap.is_multiple_of(4) { side.other() } else { side };
+                Outcome::Win(winner)
+            };
+            let what = format!("{form:?}, seed {seed}, {heap}: {thought:?}");
+            assert!(thought.proved.is_none_or(|proved| proved == value(heap, Side::First)), "{what}");
+            for line in &thought.lines {
+                let left = heap - line.moves[0].parse::<u32>().unwrap();
+                assert!(line.proved.is_none_or(|proved| proved == value(left, Side::Second)), "{what}");
+            }
+        }
     }
 }
 
