@@ -146,6 +146,12 @@ impl<G: Game> Searcher<G> {
         }
     }
 
+    /// Every node of the tree with its statistics.
+    #[cfg(test)]
+    pub fn dump(&mut self) -> std::collections::BTreeMap<u64, Vec<u64>> {
+        self.tree.dump()
+    }
+
     /// Simulations that the tree believes in flight.
     #[cfg(test)]
     pub fn in_flight(&self) -> u32 {

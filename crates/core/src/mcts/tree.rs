@@ -663,6 +663,15 @@ impl Tree {
         }
     }
 
+    /// Every node by its key, with the statistics of its moves; only with transpositions.
+    #[cfg(test)]
+    pub fn dump(&mut self) -> std::collections::BTreeMap<u64, Vec<u64>> {
+        let mut nodes = Vec::new();
+        self.walk(|_, node| nodes.push(NodeId(node as u32)));
+        let stats = |node| (0..self.edges(node)).map(|edge| self.stats(node, edge).0).collect();
+        nodes.into_iter().map(|node| (self.key(node), stats(node))).collect()
+    }
+
     /// Where the first chunk begins at or after a word.
     fn chunk_after(&self, word: usize) -> usize {
         self.first + (word - self.first).next_multiple_of(CHUNK)

@@ -77,6 +77,12 @@ impl Tds {
         }
     }
 
+    /// Every node of this rank with its statistics.
+    #[cfg(test)]
+    pub(super) fn dump(&mut self) -> std::collections::BTreeMap<u64, Vec<u64>> {
+        self.ground.tree.dump()
+    }
+
     /// Where the node of a position lives. (The root's is at the front, whatever its hash.)
     fn home(&self, key: u64) -> RankId {
         self.alive[(crate::rng::mix(key) % self.alive.len() as u64) as usize]

@@ -2,14 +2,16 @@
 
 use super::gang::{Engine, GangPlayer, Plan};
 use super::member::Answer;
+use super::tds::Tds;
 use super::virtual_time::{Costs, Net};
-use super::{Form, Gang, RootMove, Tally, Vote};
+use super::{Form, GameWalker, Gang, Next, Outbox, Rank, RankId, RootMove, Tally, Vote};
 use crate::any::{AnyGame, Boxed};
 use crate::domain::{Outcome, Side};
-use crate::mcts::Uct;
+use crate::mcts::{Searcher, Uct};
 use crate::play::{AnyPlayer, Budget, Thought};
 use crate::rng::Rng;
 use crate::toy::Nim;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 fn forms() -> impl Iterator<Item = Form> {
@@ -46,8 +48,19 @@ fn assert_accounts(thought: &Thought, what: &str) {
 
 #[test]
 fn all_forms_count_every_simulation_on_random_schedules() {
+    count_every_simulation(0..200);
+}
+
+/// The same ten thousand times for every form: minutes, so it is run by hand (`--ignored`).
+#[test]
+#[ignore = "ten thousand schedules of every form take minutes"]
+fn all_forms_count_every_simulation_on_ten_thousand_schedules() {
+    count_every_simulation(200..10_000);
+}
+
+fn count_every_simulation(seeds: std::ops::Range<u64>) {
     for form in forms() {
-        for seed in 0..200 {
+        for seed in seeds.clone() {
             let mut rng = Rng::new(seed, 1);
             let gang = Gang {
                 form,
@@ -349,5 +362,35 @@ fn a_majority_decides_where_it_is_asked_to() {
         let mut player = virtual_player(&gang, &uct(), Net::default(), 1);
         let thought = player.thought(Answer { tally, ballots: ballots.clone(), ..Answer::default() });
         assert_eq!(thought.best.as_deref(), Some(best), "{vote:?}");
+    }
+}
+
+/// TDS on one rank and serial UCT with a table have the same tree, node by node, from the same seed.
+#[test]
+fn the_whole_tree_of_tds_is_that_of_serial_uct() {
+    for (seed, solver) in [(1, false), (2, true), (3, false)] {
+        let uct = Uct { transpositions: true, pool_means: false, decisive: solver, solver, ..uct() };
+        let game = Arc::new(Nim { heap: 60 });
+        let mut serial = Searcher::new(game.clone(), uct.clone(), seed).unwrap();
+        serial.think(&Budget::playouts(3_000), &AtomicBool::new(false), &mut |_| {}).unwrap();
+        let gang = Gang { form: Form::Tds, nodes: 1, par: 1, ..Gang::default() };
+        let walk = Box::new(GameWalker::new(game, &uct, seed, 0));
+        let mut tds = Tds::new(&gang, RankId(0), walk, None);
+        let mut out = Outbox::new(1);
+        tds.set(None, &[], &[RankId(0)]).unwrap();
+        tds.begin(3_000, 0);
+        loop {
+            match tds.next(0, &mut out) {
+                Next::Play(ticket) => {
+                    let played = tds.play(ticket);
+                    tds.played(ticket, played, 0, &mut out);
+                }
+                Next::Again => {}
+                Next::Nothing => break,
+            }
+        }
+        let (expected, nodes) = (serial.dump(), tds.dump());
+        assert!(expected.len() > 30, "{} nodes", expected.len());
+        assert_eq!(nodes, expected, "seed {seed}");
     }
 }
