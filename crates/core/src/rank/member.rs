@@ -83,6 +83,8 @@ pub(crate) struct Member {
     rank: Box<dyn Rank>,
     epoch: u32,
     searching: bool,
+    /// The search is over: whatever comes of it now is too late.
+    counted: bool,
     /// It has told the front that it is idle, and that the root is proved.
     told_idle: bool,
     told_proof: bool,
@@ -132,6 +134,7 @@ impl Member {
             rank,
             epoch: 0,
             searching: false,
+            counted: false,
             told_idle: true,
             told_proof: false,
             round: 0,
@@ -194,7 +197,7 @@ impl Member {
     fn enter(&mut self, epoch: u32, out: &mut Outbox) {
         self.epoch = epoch;
         self.round += 1;
-        (self.searching, self.told_idle, self.told_proof) = (false, false, false);
+        (self.searching, self.counted, self.told_idle, self.told_proof) = (false, false, false, false);
         out.begin(epoch);
         (self.before, self.refused) = (out.work, 0);
     }
@@ -235,6 +238,9 @@ impl Member {
             }
             let taken = if record.kind < OURS {
                 self.control(from, record, epoch, now, out)
+            } else if self.counted {
+                // It is too late for this.
+                continue;
             } else {
                 self.rank.receive(from, record, now, out)
             };
@@ -334,7 +340,7 @@ impl Member {
             self.rank.give_up();
             self.round += 1;
         }
-        self.searching = false;
+        (self.searching, self.counted) = (false, true);
     }
 
     fn tally(&self, out: &Outbox) -> Tally {
@@ -383,15 +389,15 @@ impl Member {
         let mut next = if self.searching { self.rank.tick(now, out) } else { Nanos::MAX };
         self.settle(now, out);
         if self.front.stage != Stage::Done {
-            // What is under way has to come home within the time, too.
-            let over = self.front.order.nanos.map_or(Nanos::MAX, |nanos| {
-                self.front.begun.saturating_add(nanos - self.front.wind_down.min(nanos / 2))
-            });
-            if self.front.stage == Stage::Running && !self.front.halted {
-                if now >= over {
-                    self.stop(now, out);
-                } else {
-                    next = next.min(over);
+            if let (Stage::Running, Some(nanos)) = (self.front.stage, self.front.order.nanos) {
+                // What is under way should come home within the time, too; what has not when it is up, stays away.
+                let over = self.front.begun.saturating_add(nanos);
+                let halt = over - self.front.wind_down.min(nanos / 8);
+                match self.front.halted {
+                    false if now >= halt => self.stop(now, out),
+                    false => next = next.min(halt),
+                    true if now >= over => self.count(true, now, out),
+                    true => next = next.min(over),
                 }
             }
             let lost_patience = self.front.last_news.saturating_add(self.front.patience);
