@@ -116,6 +116,12 @@ def slider(browser, server):
     until(lambda: after() == "31", "one move further")
 
 
+def written(server):
+    """The events of the live run that are on the disk."""
+    with open(os.path.join(server.command[2], "live", "events.jsonl")) as file:
+        return sum(1 for _ in file)
+
+
 def lost_connection(browser, server):
     browser.open(server.root + "/run/live")
     events = lambda: int(browser.run("return document.body.dataset.events") or 0)
@@ -123,15 +129,13 @@ def lost_connection(browser, server):
     server.stop()
     until(lambda: browser.run("return !document.getElementById('link').hidden"), "the page says that the connection is lost")
     at_stop = events()
-    time.sleep(3)
+    until(lambda: written(server) >= at_stop + 3, "the run writes on")
     server.start()
     until(lambda: browser.run("return document.getElementById('link').hidden"), "the page has come back")
     until(lambda: events() >= at_stop + 3, "the page has caught up")
     # Nothing is missing and nothing twice: what the page has counted is what the file had when it was drawn.
-    folder = server.command[2]
-    with open(os.path.join(folder, "live", "events.jsonl")) as file:
-        written = sum(1 for _ in file)
-    until(lambda: written <= events() <= written + 30, "as many events as were written")
+    count = written(server)
+    until(lambda: count <= events() <= count + 30, "as many events as were written")
     assert browser.run("return performance.getEntriesByType('navigation')[0].type") == "navigate", "it was not reloaded"
 
 

@@ -3,8 +3,8 @@
 
 use crate::args::Prove as Args;
 use crate::commands::analyse::{ended, name};
-use crate::contest::{fresh_path, processors, read_request, say_stopped};
-use crate::folder::{self, Folder, write_whole};
+use crate::contest::{claim, fresh_path, processors, read_request, say_stopped};
+use crate::folder::write_whole;
 use crate::journal::{self, Journal};
 use crate::output::{self, count, rounded};
 use crate::progress::Progress;
@@ -148,7 +148,7 @@ fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool)
         bail!("the game is over at this position: there is nothing to prove");
     }
     let mut tree = JobTree::new(board, request.position.clone(), request.plan.clone());
-    let folder = open_folder(path, request)?;
+    let folder = claim(path, PROVE, request, "search")?;
     let before = know(&mut tree, path)?;
     let stop = stop_on_signals()?;
     if !quiet {
@@ -205,32 +205,6 @@ fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool)
         Some(Ended::Failures) => bail!("one job after the other failed: see {}", path.join(JOBS).display()),
         Some(Ended::Contradiction) => bail!("two exact answers contradict each other: this is a bug"),
     }
-}
-
-/// Makes the folder, or opens it if it holds the same request.
-fn open_folder(path: &Path, request: &Request) -> Result<Folder> {
-    let asked = path.join(PROVE);
-    if !asked.exists() {
-        let used = path.is_file() || path.read_dir().is_ok_and(|mut entries| entries.next().is_some());
-        if used {
-            bail!("{} is not an empty folder: give another --out", path.display());
-        }
-        std::fs::create_dir_all(path)
-            .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
-    }
-    let folder = folder::lock(path)?;
-    if asked.exists() {
-        if read_request::<Request>(path, PROVE)? != *request {
-            bail!(
-                "{0} holds another search: `sortie resume {0}` goes on with it, or give another --out",
-                path.display()
-            );
-        }
-    } else {
-        let text = format!("# Everything needed to repeat this search.\n{}", toml::to_string(request)?);
-        write_whole(&asked, text.as_bytes()).with_context(|| format!("cannot write {}", asked.display()))?;
-    }
-    Ok(folder)
 }
 
 /// Takes the answers of earlier sessions; returns how many there were.

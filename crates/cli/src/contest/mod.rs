@@ -46,29 +46,7 @@ impl Home {
     where
         R: Serialize + DeserializeOwned + PartialEq,
     {
-        let asked = path.join(file);
-        if !asked.exists() {
-            let used = path.is_file() || path.read_dir().is_ok_and(|mut entries| entries.next().is_some());
-            if used {
-                bail!("{} is not an empty folder: give another --out", path.display());
-            }
-            std::fs::create_dir_all(path)
-                .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
-        }
-        let folder = folder::lock(path)?;
-        if asked.exists() {
-            let found: R = read_request(path, file)?;
-            if found != *request {
-                bail!(
-                    "{0} holds another contest: `sortie resume {0}` goes on with it, or give another --out",
-                    path.display()
-                );
-            }
-        } else {
-            let text = format!("# Everything needed to repeat this.\n{}", toml::to_string(request)?);
-            write_whole(&asked, text.as_bytes())
-                .with_context(|| format!("cannot write {}", asked.display()))?;
-        }
+        let folder = claim(path, file, request, "contest")?;
         let before = journal::read(&path.join(GAMES))?;
         Ok(Home { folder, before })
     }
@@ -83,6 +61,35 @@ impl Home {
         let written = self.folder.write(name, bytes);
         written.with_context(|| format!("cannot write {}", self.folder.path.join(name).display()))
     }
+}
+
+/// Makes a folder and writes the request into it, or opens it if it holds the same one; `what` it would else hold.
+pub fn claim<R>(path: &Path, file: &str, request: &R, what: &str) -> Result<Folder>
+where
+    R: Serialize + DeserializeOwned + PartialEq,
+{
+    let asked = path.join(file);
+    if !asked.exists() {
+        let used = path.is_file() || path.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        if used {
+            bail!("{} is not an empty folder: give another --out", path.display());
+        }
+        std::fs::create_dir_all(path)
+            .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
+    }
+    let folder = folder::lock(path)?;
+    if asked.exists() {
+        if read_request::<R>(path, file)? != *request {
+            bail!(
+                "{0} holds another {what}: `sortie resume {0}` goes on with it, or give another --out",
+                path.display()
+            );
+        }
+    } else {
+        let text = format!("# Everything needed to repeat this {what}.\n{}", toml::to_string(request)?);
+        write_whole(&asked, text.as_bytes()).with_context(|| format!("cannot write {}", asked.display()))?;
+    }
+    Ok(folder)
 }
 
 /// Reads what a folder was asked for.

@@ -123,8 +123,14 @@ pub(crate) trait Rank: Send {
     fn receive(&mut self, from: RankId, record: Reader, now: Nanos, out: &mut Outbox) -> Result<(), Refused>;
     /// What is to be done now. It does not do much before it returns: time must pass.
     fn next(&mut self, now: Nanos, out: &mut Outbox) -> Next;
-    /// Does a playout.
-    fn play(&mut self, ticket: Ticket) -> Played;
+    /// What it stands on.
+    fn ground(&mut self) -> &mut ground::Ground;
+    /// Does a playout: that of the position parked under the number of its ticket.
+    fn play(&mut self, ticket: Ticket) -> Played {
+        let walk = &mut self.ground().walk;
+        walk.resume(ticket.0 as usize);
+        walk.play_out()
+    }
     /// The moves from the root to where a playout begins, for somebody else to do it.
     fn path(&self, ticket: Ticket) -> &[u16];
     /// Takes what came of a playout.
@@ -138,7 +144,9 @@ pub(crate) trait Rank: Send {
     /// Gives up what is in flight: its visits are lost, the tree does not wait for them.
     fn give_up(&mut self);
     /// Another rank is gone. False: the search cannot go on without it.
-    fn left(&mut self, gone: RankId) -> bool;
+    fn left(&mut self, _gone: RankId) -> bool {
+        false
+    }
     /// What it has begun and what came home.
     fn account(&self) -> Account;
     /// The outcome of the root, where this rank knows it.

@@ -439,9 +439,8 @@ impl Rank for Root {
         self.ready.pop_front().map_or(Next::Again, Next::Play)
     }
 
-    fn play(&mut self, ticket: Ticket) -> Played {
-        self.ground.walk.resume(ticket.0 as usize);
-        self.ground.walk.play_out()
+    fn ground(&mut self) -> &mut Ground {
+        &mut self.ground
     }
 
     fn path(&self, ticket: Ticket) -> &[u16] {

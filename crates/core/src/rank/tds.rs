@@ -270,9 +270,8 @@ impl Rank for Tds {
         self.ready.pop_front().map_or(Next::Again, Next::Play)
     }
 
-    fn play(&mut self, ticket: Ticket) -> Played {
-        self.ground.walk.resume(ticket.0 as usize);
-        self.ground.walk.play_out()
+    fn ground(&mut self) -> &mut Ground {
+        &mut self.ground
     }
 
     fn path(&self, ticket: Ticket) -> &[u16] {
@@ -299,10 +298,6 @@ impl Rank for Tds {
         }
         self.ready.clear();
         self.account.lost += self.account.in_flight();
-    }
-
-    fn left(&mut self, _gone: RankId) -> bool {
-        false
     }
 
     fn account(&self) -> Account {
