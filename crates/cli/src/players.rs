@@ -49,13 +49,17 @@ pub struct Spread {
     pub net: Net,
     /// The modelled costs; `None`: those built in for the game and the search.
     pub costs: Option<Costs>,
+    /// How many times as long as that a playout takes: rules or machines that are slower than ours.
+    pub slower: f64,
 }
 
 impl Spread {
     /// What it reckons with in virtual time.
     pub fn costs(&self, game: &dyn AnyGame) -> Costs {
         let built_in = || costs::built_in(&game.kind(), &self.uct).map(|profile| profile.costs);
-        self.costs.clone().or_else(built_in).unwrap_or_default()
+        let mut costs = self.costs.clone().or_else(built_in).unwrap_or_default();
+        costs.playout.iter_mut().for_each(|nanos| *nanos *= self.slower);
+        costs
     }
 }
 
@@ -95,7 +99,7 @@ pub fn help() -> String {
     text += "A search spread over ranks takes options before the search that is spread:\n";
     text +=
         "  tds[nodes=4,threads=2]:default:c=0.7, tds[nodes=64,threads=12,engine=virtual,latency=2us]:plain\n";
-    text += "  In virtual time things cost what was measured; costs=FILE says where (`sortie scale --calibrate`).\n";
+    text += "  In virtual time things cost what was measured; costs=FILE says where (`sortie scale --calibrate`),\n  slower=100 makes playouts take so many times as long.\n";
     text += "Engines take options, and the time they have beyond that of the move:\n";
     text += "  'uci[timeout=5s,Threads=2]:/opt/my engine/run --quiet' needs its blanks quoted: \"/opt/my engine/run\".\n";
     text += "  gtp[letters=skip-i]:PROGRAM names columns as on a Go board, without an i.";
@@ -264,6 +268,7 @@ fn spread(form: Form, rest: &str) -> Result<Spread> {
         nodes_given: false,
         net: Net::default(),
         costs: None,
+        slower: 1.0,
     };
     for pair in pairs(given) {
         let (key, value) = pair?;
@@ -290,6 +295,11 @@ fn option(spread: &mut Spread, key: &str, value: &str) -> Result<()> {
         "latency" => spread.net.latency = nanos()?,
         "playout" => spread.costs.get_or_insert_default().playout = vec![nanos()?],
         "costs" => spread.costs = Some(costs::named(value)?),
+        "slower" => {
+            let times = value.parse().ok().filter(|times| (0.001..=1e6).contains(times));
+            spread.slower =
+                times.ok_or_else(|| anyhow!("slower {}: expected a number from 0.001 to 1000000", cut(value)))?;
+        }
         _ if parameters(&spread.net).contains_key(key) => spread.net = changed(&spread.net, key, value)?,
         _ => {
             spread.gang = changed(&spread.gang, key, value)?;

@@ -66,6 +66,8 @@ pub(crate) struct Canopy {
     base: Vec<(u64, f64)>,
     /// In flight at the root for ranks that have not been heard of yet.
     phantoms: Vec<usize>,
+    /// When the search began.
+    begun: Nanos,
     /// All visits of the root that this rank knows of.
     total: u64,
     /// Levels that belong to the canopy without having to grow.
@@ -124,6 +126,7 @@ impl Canopy {
             own: Vec::new(),
             base: Vec::new(),
             phantoms: Vec::new(),
+            begun: 0,
             total: 0,
             depth: 0,
             cap: 1.0,
@@ -501,8 +504,9 @@ impl Rank for Canopy {
         Ok(())
     }
 
-    fn begin(&mut self, quota: u64, _now: Nanos) {
+    fn begin(&mut self, quota: u64, now: Nanos) {
         self.account = Account::of(quota);
+        self.begun = now;
         self.ground.begin();
         let Some(root) = self.tops.first().map(|top| top.node) else { return };
         let tree = &self.ground.tree;

@@ -10,8 +10,10 @@ use crate::rank::{Nanos, Outbox, RankId, Reader, Refused};
 
 /// No record has more entries: they must fit one, and nobody should wait long for it.
 const ENTRIES_MAX: usize = 200;
-/// The least time between two records to a neighbour, in nanoseconds.
+/// The least time between two records to a neighbour, in nanoseconds, and as simulations of this rank that come home
+/// meanwhile: where playouts take long, news is not worth a record sooner.
 const SPACING: Nanos = 20_000;
+const SPACING_HOME: Nanos = 1;
 /// The most, while there is something to say.
 const SILENCE: Nanos = 500_000;
 
@@ -88,6 +90,8 @@ impl Canopy {
     /// Tells the neighbours what they lag behind by, if it is enough; returns when to look again.
     pub(super) fn synchronise(&mut self, now: Nanos, out: &mut Outbox) -> Nanos {
         let enough = (self.gang.lag * self.total as f64 / self.alive.len() as f64) as u64;
+        let each = now.saturating_sub(self.begun) / self.account.home.max(1);
+        let spacing = (SPACING_HOME * each).clamp(SPACING, SILENCE);
         let mut next = Nanos::MAX;
         for i in 0..self.neighbours.len() {
             let neighbour = &self.neighbours[i];
@@ -96,10 +100,10 @@ impl Canopy {
             }
             let waited = now.saturating_sub(neighbour.told);
             let due = neighbour.visits > enough || waited >= SILENCE;
-            if waited >= SPACING && due {
+            if waited >= spacing && due {
                 self.tell(i, now, out);
             } else {
-                let wait = if neighbour.visits > enough { SPACING } else { SILENCE };
+                let wait = if neighbour.visits > enough { spacing } else { SILENCE };
                 next = next.min(self.neighbours[i].told.saturating_add(wait).max(now + 1));
             }
         }
