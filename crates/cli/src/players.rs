@@ -297,8 +297,8 @@ fn option(spread: &mut Spread, key: &str, value: &str) -> Result<()> {
         "costs" => spread.costs = Some(costs::named(value)?),
         "slower" => {
             let times = value.parse().ok().filter(|times| (0.001..=1e6).contains(times));
-            spread.slower =
-                times.ok_or_else(|| anyhow!("slower {}: expected a number from 0.001 to 1000000", cut(value)))?;
+            spread.slower = times
+                .ok_or_else(|| anyhow!("slower {}: expected a number from 0.001 to 1000000", cut(value)))?;
         }
         _ if parameters(&spread.net).contains_key(key) => spread.net = changed(&spread.net, key, value)?,
         _ => {

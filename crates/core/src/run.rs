@@ -554,6 +554,11 @@ impl<'a> Run<'a> {
         Run { playouts: 0, check_at: 1, ..self.copy(Part::Hand { speaks, minds_target }) }
     }
 
+    /// Another of the same, from its beginning.
+    pub(crate) fn twin(&self) -> Run<'a> {
+        Run { playouts: 0, reported: 0, check_at: 1, ..self.copy(self.part) }
+    }
+
     fn copy(&self, part: Part) -> Run<'a> {
         Run {
             rng: self.rng.clone(),

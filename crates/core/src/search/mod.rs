@@ -2,6 +2,7 @@
 
 mod beam;
 mod hd;
+mod islands;
 mod nmcs;
 mod nrpa;
 mod parallel;
@@ -12,6 +13,7 @@ mod trial;
 
 pub use beam::BeamNrpa;
 pub use hd::HdNrpa;
+pub use islands::{Brought, Call, Islands, Lesson};
 pub use nmcs::Nmcs;
 pub use nrpa::{Nrpa, Parallel};
 pub use per_level::PerLevel;

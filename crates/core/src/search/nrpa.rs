@@ -4,6 +4,7 @@
 //! A level calls the level below N times and moves its policy towards the best sequence it has seen after each; level
 //! 0 is a playout. Ties replace the best, and nothing is learnt after the last iteration, as in the C++ of 2017.
 
+use super::islands::{self, Lesson};
 use super::parallel::{Member, Round, together};
 use super::{SpecError, check_level};
 use crate::domain::Problem;
@@ -72,6 +73,9 @@ pub enum Parallel {
     /// A call of this level is divided: each worker makes its share of the iterations on a policy of its own, and the
     /// best one's replaces that of the level above.
     Local(u32),
+    /// So many searches as there are workers, each with the whole number of iterations; after every so many of them
+    /// each takes the best sequence of the one before it, if it is better.
+    Islands(u32),
 }
 
 impl fmt::Display for Parallel {
@@ -80,6 +84,7 @@ impl fmt::Display for Parallel {
             Parallel::None => write!(f, "none"),
             Parallel::Shared(level) => write!(f, "shared:{level}"),
             Parallel::Local(level) => write!(f, "local:{level}"),
+            Parallel::Islands(every) => write!(f, "islands:{every}"),
         }
     }
 }
@@ -97,10 +102,12 @@ impl TryFrom<String> for Parallel {
         let form = match text.split_once(':') {
             Some(("shared", level)) => level.parse().ok().map(Parallel::Shared),
             Some(("local", level)) => level.parse().ok().map(Parallel::Local),
+            Some(("islands", every)) => every.parse().ok().map(Parallel::Islands),
             None if text == "none" => Some(Parallel::None),
             _ => None,
         };
-        let expected = "none, shared:L or local:L, where L is a level";
+        let expected =
+            "none, shared:L or local:L, where L is a level, or islands:N, where N is a number of iterations";
         form.ok_or(SpecError { parameter: "parallel", given: text, expected })
     }
 }
@@ -134,11 +141,19 @@ impl Nrpa {
         {
             return fail("parallel", self.parallel.to_string(), "a level from 1 to that of the search");
         }
+        if let Parallel::Islands(every) = self.parallel
+            && (self.level < 2 || every == 0)
+        {
+            return fail("parallel", self.parallel.to_string(), "at least 1, in a search of level 2 or more");
+        }
         Ok(())
     }
 
     pub(super) fn run<P: Problem>(&self, problem: &P, run: &mut Run) {
         let resumed = run.take_resumed();
+        if let Parallel::Islands(every) = self.parallel {
+            return islands::run(problem, self, every, run, resumed.as_deref());
+        }
         let work = |member: Option<Member<'_, P::Move>>, run: &mut Run| {
             let mut nest = Nest::new(problem, self, member);
             // A checkpoint that does not fit is no reason to lose the run: the stream goes on with a fresh search.
@@ -155,6 +170,29 @@ impl Nrpa {
             _ => work(None, run),
         }
     }
+}
+
+/// One call of the level below the highest, by a policy that has learnt this: the score and the choices of its best
+/// sequence.
+pub(super) fn brought<P: Problem>(
+    problem: &P,
+    params: &Nrpa,
+    lessons: &[Lesson],
+    run: &mut Run,
+) -> (f64, Vec<u32>) {
+    let mut nest = Nest::new(problem, params, None);
+    nest.begin(params.level as usize);
+    for lesson in lessons {
+        let (policy, scratch) = (&nest.policy, &mut nest.scratch);
+        let Some(mut trace) = retrace(problem, nest.offer, policy, &lesson.indices, scratch) else {
+            continue;
+        };
+        (0..lesson.times).for_each(|_| nest.policy.adapt(&mut trace, nest.step));
+    }
+    let level = params.level as usize - 1;
+    nest.search(level, false, run);
+    let best = &nest.levels[level].best;
+    (best.score, nest.indices(best))
 }
 
 /// A nested search under way. The levels are the checkpoint: iteration counts, best sequences and policy marks.
@@ -189,7 +227,7 @@ impl<'a, P: Problem> Nest<'a, P> {
         let level = || Level { iteration: 0, repeats: 0, best: Trace::default(), mark: Mark::default() };
         // Below level 2 a checkpoint would come too often; within a parallel call there is nothing that could be saved.
         let floor = match params.parallel {
-            Parallel::None => 2,
+            Parallel::None | Parallel::Islands(_) => 2,
             Parallel::Shared(level) => level.max(2),
             Parallel::Local(level) => level + 1,
         };
@@ -502,6 +540,26 @@ mod tests {
     }
 
     #[test]
+    fn islands_find_the_same_on_any_number_of_threads() {
+        let tree = bushy(12);
+        for playouts in [None, Some(1001), Some(3)] {
+            let limits = Limits { playouts, ..Limits::default() };
+            let islands = small(Parallel::Islands(2), 4);
+            let [one, two, three] = [1, 2, 3].map(|threads| solve(&tree, &islands, threads, limits.clone()));
+            assert_eq!(one.playouts, playouts.unwrap_or(4 * 9 * 9 * 9));
+            for other in [two, three] {
+                assert_eq!(
+                    (&one.best, one.playouts, one.reason),
+                    (&other.best, other.playouts, other.reason)
+                );
+            }
+        }
+        let every = |text: &str| Parallel::try_from(text.to_string());
+        assert_eq!(every("islands:5"), Ok(Parallel::Islands(5)));
+        assert!(small(Parallel::Islands(0), 4).check().is_err() && every("islands").is_err());
+    }
+
+    #[test]
     fn the_answer_does_not_depend_on_the_threads() {
         let tree = bushy(12);
         for form in FORMS {
@@ -711,7 +769,8 @@ mod tests {
 
     #[test]
     fn a_shared_search_resumes_where_it_was() {
-        for form in [Parallel::None, Parallel::Shared(1), Parallel::Shared(2), Parallel::Local(1)] {
+        let shared = [Parallel::Shared(1), Parallel::Shared(2)];
+        for form in [Parallel::None, Parallel::Local(1), Parallel::Islands(2)].into_iter().chain(shared) {
             assert!(resumes(&bushy(12), &small(form, 4)) > 2, "{form}");
         }
     }
