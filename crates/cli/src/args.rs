@@ -189,7 +189,8 @@ pub struct SearchArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub improve: Option<bool>,
-    /// Calls in parallel: shared:L, local:L (L is a level), root or none (nrpa: none)
+    /// Calls in parallel: shared:L, local:L (L is a level), islands:E (they look at each other every E iterations), root
+    /// or none (nrpa: none)
     #[arg(long, value_name = "FORM")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel: Option<String>,

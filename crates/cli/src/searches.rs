@@ -31,7 +31,7 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("stabilise", "playouts before each adaptation of level 1, the best of which counts"),
     ("repetitions", "end a level when its best sequence has come again so many times; 0: never"),
     ("improve", "hand the results of level 1 to the domain's local search, where it has one"),
-    ("parallel", "the level whose calls are made in parallel: none, shared:L or local:L"),
+    ("parallel", "the level whose calls are made in parallel: none, shared:L or local:L; or islands:E"),
     ("workers", "parallel calls at a time"),
 ];
 
@@ -114,7 +114,7 @@ pub fn divide(args: &SearchArgs, best_of: Option<u32>, threads: u32) -> Result<(
     let mut args = args.clone();
     let form = args.parallel.as_deref();
     if args.workers.is_some() && matches!(form, None | Some("none")) {
-        bail!("--workers needs --parallel shared:L, local:L or root");
+        bail!("--workers needs --parallel shared:L, local:L, islands:E or root");
     }
     match form {
         Some("root") => {
