@@ -370,6 +370,8 @@ pub enum Bench {
     Messages(BenchMessages),
     /// What many workers would gain in a proof search, in virtual time
     Joblevel(BenchJoblevel),
+    /// Random schedules of job trees: none may prove what is false
+    Schedules(BenchSchedules),
 }
 
 /// `sortie bench playouts`.
@@ -624,6 +626,32 @@ pub struct BenchJoblevel {
     pub overhead: u64,
     /// Seed of our player
     #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sortie bench schedules`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie bench schedules
+  sortie bench schedules --pairs uct/flag,pns --seed 20000 --schedules 1000
+
+A schedule is a search in virtual time in which workers vanish, answer twice, late, out of order, fail and lie. Its seed
+says all of it. The positions are small, and their values are known from plain minimax.
+
+Exit codes: 0 every schedule was right, 1 one was not, 2 misuse.")]
+pub struct BenchSchedules {
+    /// Which selectors, or selectors with policies [default: all 24]
+    #[arg(long, value_name = "SELECT[/POLICY]", value_delimiter = ',')]
+    pub pairs: Vec<String>,
+    /// Schedules of each pair
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub schedules: u64,
+    /// The first seed; the others follow it
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000_000))]
     pub seed: u64,
     /// Print one JSON object
     #[arg(long)]

@@ -82,6 +82,7 @@ fn command(cli: Cli) -> ExitCode {
         Command::Bench(Bench::Perft(args)) => commands::bench_games::perft(&args),
         Command::Bench(Bench::Messages(args)) => commands::bench_messages::run(&args),
         Command::Bench(Bench::Joblevel(args)) => commands::bench_jobs::run(&args),
+        Command::Bench(Bench::Schedules(args)) => commands::bench_schedules::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),

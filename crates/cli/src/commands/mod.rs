@@ -5,6 +5,7 @@ pub mod bench;
 pub mod bench_games;
 pub mod bench_jobs;
 pub mod bench_messages;
+pub mod bench_schedules;
 pub mod compare;
 pub mod doctor;
 pub mod engine;

@@ -12,6 +12,7 @@
 
 mod certify;
 mod check;
+mod drill;
 #[cfg(test)]
 mod history;
 mod proof;
@@ -28,6 +29,7 @@ mod value;
 mod worker;
 
 pub use check::{CheckError, Checked};
+pub use drill::{Drill, Drilled};
 pub use proof::{Goal, Proof, ProofError, Section};
 pub use select::Select;
 pub use simulate::{Simulated, Virtual, simulate};
