@@ -14,6 +14,7 @@ pub mod list;
 pub mod manual;
 pub mod match_;
 pub mod play;
+pub mod probe;
 pub mod prove;
 pub mod replay;
 pub mod report;

@@ -15,6 +15,7 @@ mod check;
 mod drill;
 #[cfg(test)]
 mod history;
+mod player;
 mod proof;
 mod select;
 mod simulate;
@@ -30,6 +31,7 @@ mod worker;
 
 pub use check::{CheckError, Checked};
 pub use drill::{Drill, Drilled};
+pub use player::{Hire, JobPlay, JobPlayer};
 pub use proof::{Goal, Proof, ProofError, Section};
 pub use select::Select;
 pub use simulate::{Simulated, Virtual, simulate};
