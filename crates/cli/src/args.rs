@@ -70,6 +70,8 @@ pub enum Command {
     Engine(Engine),
     /// Find the value of a position by a tree of jobs, and prove it
     Prove(Prove),
+    /// Try whether an engine can do jobs: whether it leaves out the moves it is told to leave out
+    Probe(Probe),
     /// Show the runs in a folder in the browser, live
     Serve(Serve),
     /// Write a report about runs: HTML, markdown, SVG or JSON
@@ -371,6 +373,8 @@ pub enum Bench {
     Messages(BenchMessages),
     /// What many workers would gain in a proof search, in virtual time
     Joblevel(BenchJoblevel),
+    /// Random schedules of job trees: none may prove what is false
+    Schedules(BenchSchedules),
 }
 
 /// `sortie bench playouts`.
@@ -525,12 +529,15 @@ Examples:
   sortie prove breakthrough/4x4 --proof win.proof
   sortie prove connect4 --moves \"d d d d d d c c\" --workers 2 --out runs/opening
   sortie prove hex/4 --moves a1 --select uct --policy flag --job-nodes 2000 --json
+  sortie prove gomoku --player 'gomocup[time=500ms]:rapfi' --moves \"h8 i9\" --jobs 200
   sortie verify win.proof
 
 A job looks at one position of the tree: with an exact solver for up to --job-nodes positions, and if that is not
 enough and --job-playouts is given, with our player. The tree decides which positions, and what the answers prove.
 --select: pns, uct, abs or pn-uct. --policy: flag, virtual-win, virtual-loss, greedy, ve or ve-flag.
 --ask: value, win or draw, for the side to move.
+--player is an engine, with --job-playouts as its limit by nodes. It must leave out the moves it is told to leave out,
+which is tried before the search begins (`sortie probe`); what it is sure of counts only with --trust word.
 A proof holds the whole strategy, down to the ends of the game; `sortie verify` checks it without any search.
 Ctrl-C ends the search; `sortie resume DIR` goes on, after kill -9 too.
 
@@ -566,6 +573,12 @@ pub struct Prove {
     /// Simulations of our player where that is not enough
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
     pub job_playouts: u64,
+    /// Who is asked where the exact solver has no result, instead of our player: uci:, gtp:, gomocup: or text:PROGRAM
+    #[arg(long, value_name = "SPEC")]
+    pub player: Option<String>,
+    /// Whose claims count as proved: checked, solver, or word, which is any engine's
+    #[arg(long, value_name = "WHOSE", default_value = "solver")]
+    pub trust: String,
     /// What a worker remembers between jobs, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub memory: u32,
@@ -586,6 +599,44 @@ pub struct Prove {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub report: ReportArgs,
+}
+
+/// `sortie probe`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie probe uci:/usr/games/stockfish --nodes 20000
+  sortie probe 'gtp[boardsize=9]:gnugo --mode gtp' --jobs 20
+  sortie probe 'gomocup[time=200ms]:rapfi' gomoku
+  sortie probe 'uci:sortie engine hex/5' hex/5 --json
+
+The engine is asked for its move, again without that move, and so on, and once with a single move left, in three
+positions. Then it does some jobs, as a job tree would hand them out. Without a GAME the engine itself says which moves
+are legal: UCI by MultiPV, GTP by all_legal. docs/engines.md has the protocols.
+
+Exit codes: 0 it can do jobs, 1 it is refused, with the evidence, 2 misuse.")]
+#[command(allow_negative_numbers = true)]
+pub struct Probe {
+    /// The engine: uci:, gtp:, gomocup: or text:PROGRAM, with options as players have them
+    #[arg(value_name = "ENGINE")]
+    pub player: String,
+    /// The game whose rules hold: domain/name, or the domain alone [default: the engine's own rules]
+    pub game: Option<String>,
+    /// The position, instead of the game's own start: for chess a FEN
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub position: Option<String>,
+    /// The moves to play from there first
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub moves: Option<String>,
+    /// Nodes of a job
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub nodes: Option<u64>,
+    /// Jobs to do after that
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    pub jobs: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `sortie bench joblevel`.
@@ -625,6 +676,32 @@ pub struct BenchJoblevel {
     pub overhead: u64,
     /// Seed of our player
     #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sortie bench schedules`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie bench schedules
+  sortie bench schedules --pairs uct/flag,pns --seed 20000 --schedules 1000
+
+A schedule is a search in virtual time in which workers vanish, answer twice, late, out of order, fail and lie. Its seed
+says all of it. The positions are small, and their values are known from plain minimax.
+
+Exit codes: 0 every schedule was right, 1 one was not, 2 misuse.")]
+pub struct BenchSchedules {
+    /// Which selectors, or selectors with policies [default: all 24]
+    #[arg(long, value_name = "SELECT[/POLICY]", value_delimiter = ',')]
+    pub pairs: Vec<String>,
+    /// Schedules of each pair
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub schedules: u64,
+    /// The first seed; the others follow it
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000_000))]
     pub seed: u64,
     /// Print one JSON object
     #[arg(long)]

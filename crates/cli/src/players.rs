@@ -2,13 +2,14 @@
 //! else's. This is what `--player` and the files of matches hold.
 
 use crate::duration;
-use crate::engine::{Gtp, Program, Uci};
+use crate::engine::{self, Gomocup, Gtp, GtpSpeaker, Lines, Program, Speaker, Spoken, Uci, UciSpeaker};
 use crate::ranks;
 use crate::scale::costs;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use sortie_core::joblevel::{Hire, JobPlay, JobPlayer, Statuses};
 use sortie_core::rank::{Costs, Engine, Form, Gang, GangPlayer, Net, Plan};
 use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Fault, PRESETS, PlayError, Rng, Thought, Uct};
 use sortie_domains::nearest;
@@ -32,6 +33,12 @@ pub enum Player {
     Uci(Program),
     /// A program that speaks GTP; true: its columns leave out the i.
     Gtp(Program, bool),
+    /// A program that speaks Gomocup's protocol.
+    Gomocup(Program),
+    /// A program that answers line by line.
+    Lines(Program),
+    /// For every turn a job tree, by workers of ours or with an engine of somebody else's, which this text names.
+    JobLevel(Box<JobPlay>, Option<String>),
 }
 
 /// A search spread over ranks, and what runs them.
@@ -88,6 +95,9 @@ pub fn help() -> String {
         ("engine", "the game's own engine: connect6 has one"),
         ("uci:PROGRAM ARGUMENTS", "an engine that speaks UCI"),
         ("gtp:PROGRAM ARGUMENTS", "an engine that speaks GTP"),
+        ("gomocup:PROGRAM ARGUMENTS", "an engine that speaks the protocol of Gomocup"),
+        ("text:PROGRAM ARGUMENTS", "a program that answers line by line"),
+        ("job-level", "for every turn a tree of jobs"),
     ];
     for (name, about) in own.chain(others) {
         text += &format!("  {name:22}  {about}\n");
@@ -100,6 +110,8 @@ pub fn help() -> String {
     text +=
         "  tds[nodes=4,threads=2]:default:c=0.7, tds[nodes=64,threads=12,engine=virtual,latency=2us]:plain\n";
     text += "  In virtual time things cost what was measured; costs=FILE says where (`sortie scale --calibrate`),\n  slower=100 makes playouts take so many times as long.\n";
+    text += "A player by jobs takes options, and perhaps an engine that does the jobs:\n";
+    text += "  job-level[jobs=200,select=uct,policy=ve-flag,nodes=400,playouts=100,threads=1], job-level[jobs=50]:uci:ENGINE\n";
     text += "Engines take options, and the time they have beyond that of the move:\n";
     text += "  'uci[timeout=5s,Threads=2]:/opt/my engine/run --quiet' needs its blanks quoted: \"/opt/my engine/run\".\n";
     text += "  gtp[letters=skip-i]:PROGRAM names columns as on a Go board, without an i.";
@@ -131,6 +143,9 @@ impl Player {
                 }
                 Ok(Player::Gtp(program, skips_i))
             }
+            "gomocup" => Ok(Player::Gomocup(program(rest)?)),
+            "text" => Ok(Player::Lines(program(rest)?)),
+            "job-level" => job_level(rest),
             "random" if rest.is_empty() => Ok(Player::Random),
             "random" => bail!("random has no parameters"),
             "engine" if rest.is_empty() => Ok(Player::Engine),
@@ -159,7 +174,14 @@ impl Player {
             },
             Player::Random => bail!("random has no parameters"),
             Player::Engine => bail!("engine has no parameters"),
-            Player::Uci(program) | Player::Gtp(program, _) => {
+            Player::JobLevel(spec, _) => {
+                **spec = changed(&**spec, key, value)?;
+                spec.check().map_err(|message| anyhow!(message))?;
+            }
+            Player::Uci(program)
+            | Player::Gtp(program, _)
+            | Player::Gomocup(program)
+            | Player::Lines(program) => {
                 program.options.retain(|(k, _)| k != key);
                 program.options.push((key.to_string(), value.to_string()));
             }
@@ -171,6 +193,7 @@ impl Player {
     pub fn parameters(&self) -> Map<String, Value> {
         match self {
             Player::Own(uct) => parameters(uct),
+            Player::JobLevel(spec, _) => parameters(spec),
             Player::Gang(spread) => {
                 let mut all = parameters(&spread.gang);
                 all.extend(parameters(&spread.net));
@@ -202,7 +225,33 @@ impl Player {
             Player::Gtp(program, skips_i) => {
                 Box::new(Gtp::new(program.clone(), *skips_i, game).map_err(|e| anyhow!(e))?)
             }
+            Player::Gomocup(_) | Player::Lines(_) => Box::new(Spoken::new(self.speaker()?.0, game)),
+            Player::JobLevel(spec, engine) => {
+                if let Some(text) = engine {
+                    engine::register(game, text, None, &[])?;
+                }
+                let (shared, engine, memory) = (game.share(), engine.clone(), (spec.memory as usize) << 20);
+                let hire: Hire = Box::new(move || {
+                    let hired = engine::hire(&*shared, engine.as_deref(), memory, &Statuses::default(), seed);
+                    hired.map_err(|error| format!("{error:#}"))
+                });
+                Box::new(JobPlayer::new(game, (**spec).clone(), hire).map_err(|e| anyhow!(e))?)
+            }
         })
+    }
+
+    /// The same engine as somebody who is asked about positions, and its time for one. Only engines of others can be.
+    pub fn speaker(&self) -> Result<(Box<dyn Speaker>, Option<f64>)> {
+        let (speaker, program): (Result<Box<dyn Speaker>, String>, _) = match self {
+            Player::Uci(program) => (UciSpeaker::new(program.clone()).map(|s| Box::new(s) as _), program),
+            Player::Gtp(program, skips_i) => {
+                (GtpSpeaker::new(program.clone(), *skips_i).map(|s| Box::new(s) as _), program)
+            }
+            Player::Gomocup(program) => (Gomocup::new(program.clone()).map(|s| Box::new(s) as _), program),
+            Player::Lines(program) => (Lines::new(program.clone()).map(|s| Box::new(s) as _), program),
+            _ => bail!("expected an engine: uci:PROGRAM, gtp:PROGRAM, gomocup:PROGRAM or text:PROGRAM"),
+        };
+        Ok((speaker.map_err(|message| anyhow!(message))?, program.time))
     }
 }
 
@@ -225,7 +274,9 @@ pub fn with_engine(text: &str, engine: &str) -> String {
 
 fn unknown(name: &str) -> anyhow::Error {
     let own = || PRESETS.iter().chain(Form::ALL).map(|(name, _)| *name);
-    let names = || own().chain(["random", "engine", "uci:PROGRAM", "gtp:PROGRAM"]);
+    let others =
+        ["random", "engine", "uci:PROGRAM", "gtp:PROGRAM", "gomocup:PROGRAM", "text:PROGRAM", "job-level"];
+    let names = || own().chain(others);
     match nearest(name, names()) {
         Some(near) => anyhow!("there is no such player: did you mean '{near}'?"),
         None => anyhow!("there is no such player: expected {}", names().collect::<Vec<_>>().join(", ")),
@@ -246,6 +297,33 @@ fn own(name: &str, rest: &str) -> Result<Uct> {
     }
     uct.check()?;
     Ok(uct)
+}
+
+/// What follows `job-level`: options in brackets, and perhaps a colon and an engine.
+fn job_level(rest: &str) -> Result<Player> {
+    let (given, rest) = match rest.strip_prefix('[') {
+        None => ("", rest),
+        Some(inside) => inside.split_once(']').ok_or_else(|| anyhow!("the bracket is never closed"))?,
+    };
+    let mut spec = JobPlay::default();
+    for pair in pairs(given) {
+        let (key, value) = pair?;
+        spec = changed(&spec, key, value)?;
+        spec.check().map_err(|message| anyhow!(message))?;
+    }
+    let engine = match rest.split_at_checked(1) {
+        None => None,
+        Some((":", engine)) => {
+            let foreign = ["uci", "gtp", "gomocup", "text"];
+            if !foreign.contains(&engine.split([':', '[']).next().unwrap_or("")) {
+                bail!("expected an engine after the colon, as in job-level[jobs=50]:uci:PROGRAM");
+            }
+            Player::read(engine)?;
+            Some(engine.to_string())
+        }
+        Some(_) => bail!("expected options in brackets, as in job-level[jobs=50]"),
+    };
+    Ok(Player::JobLevel(Box::new(spec), engine))
 }
 
 /// What follows the name of a form: options in brackets, a colon and our own search.
@@ -365,16 +443,19 @@ fn program(text: &str) -> Result<Program> {
     if command.is_empty() {
         bail!(expected);
     }
-    let (mut timeout, mut options) = (None, Vec::new());
+    let (mut timeout, mut time, mut options) = (None, None, Vec::new());
     for pair in given.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
         match pair.split_once('=').unwrap_or((pair, "")) {
             ("timeout", value) => {
                 timeout = Some(duration::parse(value).map_err(|e| anyhow!("timeout {}: {e}", cut(value)))?);
             }
+            ("time", value) => {
+                time = Some(duration::parse(value).map_err(|e| anyhow!("time {}: {e}", cut(value)))?);
+            }
             (key, value) => options.push((key.to_string(), value.to_string())),
         }
     }
-    Ok(Program { command, timeout, options })
+    Ok(Program { command, timeout, time, options })
 }
 
 /// Splits a command line at blanks. Quotes of both kinds hold words together, and outside single quotes a backslash
@@ -509,6 +590,16 @@ mod tests {
             ("uci:engine\\", "backslash"),
             ("uci[timeout=5]:engine", "timeout 5: expected a number and a unit"),
             ("gtp[letters=few]:engine", "expected all or skip-i"),
+            ("gomocup", "a program after a colon"),
+            ("text[time=1]:engine", "time 1: expected a number and a unit"),
+            ("job-level[jobs=many]", "jobs many: expected a whole number"),
+            ("job-level[job=3]", "did you mean 'jobs'?"),
+            ("job-level[select=best]", "select best"),
+            ("job-level[nodes=0]", "expected at least 1"),
+            ("job-level:default", "expected an engine after the colon"),
+            ("job-level:uci:", "a program after a colon"),
+            ("job-levels", "did you mean 'job-level'?"),
+            ("job-level[jobs=1]x", "options in brackets"),
         ] {
             let error = format!("{:#}", Player::parse(text).unwrap_err());
             assert!(error.contains(expected), "{text}: {error}");
@@ -530,6 +621,19 @@ mod tests {
         assert!(
             matches!(Player::parse("gtp[letters=skip-i]:x").unwrap(), Player::Gtp(p, true) if p.options.is_empty())
         );
+    }
+
+    #[test]
+    fn jobs_are_done_by_us_or_by_an_engine() {
+        let text = "job-level[jobs=50,select=pns,policy=virtual-win,c=0.7]:uci[time=1s]:engine -x";
+        let Player::JobLevel(spec, engine) = Player::parse(text).unwrap() else { panic!("job-level") };
+        assert_eq!((spec.jobs, spec.c, engine.as_deref()), (50, 0.7, Some("uci[time=1s]:engine -x")));
+        assert_eq!(spec.select, sortie_core::joblevel::Select::Pns);
+        assert_eq!(Player::parse("job-level").unwrap(), Player::JobLevel(Box::default(), None));
+        let game = sortie_core::Boxed::new(sortie_core::toy::Nim { heap: 11 });
+        let mut player = open("job-level[nodes=3,jobs=100]", &game, 1).unwrap();
+        let thought = player.think(&Budget::default(), &AtomicBool::new(false), &mut |_| {}).unwrap();
+        assert_eq!(thought.best.as_deref(), Some("3"));
     }
 
     #[test]

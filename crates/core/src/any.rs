@@ -181,7 +181,8 @@ impl<G: Game> AnyGame for Boxed<G> {
     }
 
     fn worker(&self, memory_max: usize, statuses: &Statuses, seed: u64) -> Box<dyn AnyWorker> {
-        Box::new(Worker::new(self.0.clone(), memory_max, statuses.clone(), seed))
+        let general = || Box::new(Worker::new(self.0.clone(), memory_max, statuses.clone(), seed)) as _;
+        self.0.job_worker().unwrap_or_else(general)
     }
 
     fn certify(

@@ -4,6 +4,7 @@
 //! is the `State`. A search clones states into scratch space and never undoes a move. `moves` and `play` are the
 //! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
 
+use crate::joblevel::AnyWorker;
 use crate::picture::Picture;
 use crate::play::AnyPlayer;
 use crate::rng::Rng;
@@ -290,6 +291,14 @@ pub trait Game: Domain {
 
     /// A player of the game's own making, beside the searches that play every game; `None` where there is none.
     fn engine(self: &Arc<Self>, _seed: u64) -> Option<Box<dyn AnyPlayer>>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// A worker for job trees of the game's own making; `None`: the exact solver, which solves every game.
+    fn job_worker(self: &Arc<Self>) -> Option<Box<dyn AnyWorker>>
     where
         Self: Sized,
     {

@@ -198,6 +198,9 @@ pub enum PlayError {
     /// The moves after it are not all legal.
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    /// Whoever was asked about it failed too often to be asked again.
+    #[error("{0}")]
+    Engine(String),
 }
 
 /// A game under way, of any type: its states from the start on, so that a move can be taken back.

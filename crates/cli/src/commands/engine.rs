@@ -96,6 +96,8 @@ struct Job {
     infinite: bool,
     lines: usize,
     short: bool,
+    /// The only moves to consider; all if there are none.
+    only: Vec<String>,
 }
 
 /// What the two threads share.
@@ -294,6 +296,12 @@ impl<'a> Engine<'a> {
         self.at_rest("go")?;
         let side = self.board.to_move();
         let asked = Asked::parse(text, side)?;
+        let legal = self.board.legal();
+        let meant = |word: &String| {
+            let found = words::find(word, &legal).map(str::to_string);
+            found.ok_or_else(|| anyhow!("go searchmoves {}: expected legal moves", cut(word)))
+        };
+        let only = asked.only.iter().map(meant).collect::<Result<_>>()?;
         let job = Job {
             player: self.player.clone(),
             fresh: std::mem::take(&mut self.fresh),
@@ -307,6 +315,7 @@ impl<'a> Engine<'a> {
             infinite: asked.infinite,
             lines: self.lines,
             short: self.short,
+            only,
         };
         self.shared.stop.store(false, Ordering::Relaxed);
         *self.shared.lock() = State { searching: true, pondering: job.ponder, ..State::default() };
@@ -351,6 +360,7 @@ struct Asked {
     budget: Budget,
     ponder: bool,
     infinite: bool,
+    only: Vec<String>,
 }
 
 impl Asked {
@@ -362,6 +372,8 @@ impl Asked {
             match token {
                 "ponder" => asked.ponder = true,
                 "infinite" => asked.infinite = true,
+                // The last of all, as UCI leaves open where the moves end.
+                "searchmoves" => asked.only = tokens.by_ref().map(str::to_string).collect(),
                 "nodes" | "movetime" | "wtime" | "btime" | "winc" | "binc" | "movestogo" => {
                     let given = tokens.next().unwrap_or("nothing");
                     // Clocks may be overdrawn.
@@ -380,7 +392,7 @@ impl Asked {
                     }
                 }
                 _ => bail!(
-                    "go {}: expected nodes, movetime, wtime, btime, winc, binc, movestogo, ponder or infinite",
+                    "go {}: expected nodes, movetime, wtime, btime, winc, binc, movestogo, ponder, infinite or searchmoves",
                     cut(token)
                 ),
             }
@@ -424,7 +436,7 @@ fn answer(game: &dyn AnyGame, player: &mut Box<dyn AnyPlayer>, job: &Job, shared
     }
     player.set(job.start.as_deref(), &job.words)?;
     let mut tell = |thought: &Thought| {
-        let _ = output::print(&info(thought, job));
+        let _ = output::print(&info(&restricted(thought.clone(), job), job));
     };
     let mut thought = None;
     if job.ponder {
@@ -447,6 +459,7 @@ fn answer(game: &dyn AnyGame, player: &mut Box<dyn AnyPlayer>, job: &Job, shared
             thought
         }
     };
+    let thought = restricted(thought, job);
     if !thought.lines.is_empty() {
         output::print(&info(&thought, job))?;
     }
@@ -457,6 +470,19 @@ fn answer(game: &dyn AnyGame, player: &mut Box<dyn AnyPlayer>, job: &Job, shared
         line += &format!(" ponder {}", spell(reply));
     }
     Ok(line)
+}
+
+/// The thought without the moves that are not to be considered. All were searched: the restriction holds for the answer.
+fn restricted(mut thought: Thought, job: &Job) -> Thought {
+    if job.only.is_empty() {
+        return thought;
+    }
+    thought.lines.retain(|line| line.moves.first().is_some_and(|word| job.only.contains(word)));
+    if thought.best.as_ref().is_none_or(|word| !job.only.contains(word)) {
+        let first = thought.lines.first().and_then(|line| line.moves.first());
+        thought.best = first.or(job.only.first()).cloned();
+    }
+    thought
 }
 
 /// What is told of a search: one line for each move that is to be told of.

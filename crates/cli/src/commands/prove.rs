@@ -53,6 +53,9 @@ struct Request {
     memory: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<PathBuf>,
+    /// Who is asked where the exact solver has no result, as a player is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    player: Option<String>,
     plan: Plan,
 }
 
@@ -88,13 +91,14 @@ pub fn run(args: &Args) -> Result<Verdict> {
         seed: args.seed,
         memory: args.memory,
         proof: args.proof.clone(),
+        player: args.player.clone(),
         plan: Plan {
             question: named("--ask", &args.ask, &QUESTIONS)?,
             select: named("--select", &args.select, &Select::ALL)?,
             policy: named("--policy", &args.policy, &Policy::ALL)?,
             jobs_max: args.jobs,
             effort: Effort { nodes: args.job_nodes, playouts: args.job_playouts },
-            trust: Trust::Solver,
+            trust: named("--trust", &args.trust, &TRUST)?,
             c: args.c,
             statuses,
         },
@@ -116,6 +120,9 @@ pub fn resume(path: &Path, workers: Option<u32>, json: bool, quiet: bool) -> Res
 
 const QUESTIONS: [(&str, Question); 3] =
     [("value", Question::Value), ("win", Question::Win), ("draw", Question::Draw)];
+
+const TRUST: [(&str, Trust); 3] =
+    [("word", Trust::Word), ("solver", Trust::Solver), ("checked", Trust::Checked)];
 
 /// What a word on the command line means.
 pub fn named<T: Copy>(option: &str, word: &str, all: &[(&str, T)]) -> Result<T> {
@@ -146,6 +153,12 @@ fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool)
     }
     if board.outcome().is_some() {
         bail!("the game is over at this position: there is nothing to prove");
+    }
+    if let Some(player) = &request.player {
+        let found = crate::engine::register(game, player, request.position.as_deref(), &request.moves)?;
+        if !quiet {
+            output::say(&found.to_string());
+        }
     }
     let mut tree = JobTree::new(board, request.position.clone(), request.plan.clone());
     let folder = claim(path, PROVE, request, "search")?;
@@ -234,13 +247,18 @@ struct Team<'a> {
 }
 
 impl Team<'_> {
+    fn hire(&self) -> Result<Box<dyn AnyWorker>> {
+        let Request { player, memory, plan, seed, .. } = self.request;
+        crate::engine::hire(self.game, player.as_deref(), (*memory as usize) << 20, &plan.statuses, *seed)
+    }
+
     fn work(&self, id: JobId, job: &Job, stop: &AtomicBool) -> Option<Result<Answer>> {
         let cancel = lock(&self.flags).entry(id).or_default().clone();
         let taken = lock(&self.idle).pop();
-        let mut worker = taken.unwrap_or_else(|| {
-            let memory = (self.request.memory as usize) << 20;
-            self.game.worker(memory, &self.request.plan.statuses, self.request.seed)
-        });
+        let mut worker = match taken.map_or_else(|| self.hire(), Ok) {
+            Ok(worker) => worker,
+            Err(error) => return Some(Err(error)),
+        };
         let begun = ThreadTime::now();
         let asked = Asked { stop, cancel: &cancel };
         let answer = worker.answer(job, asked, &mut |partial| lock(&self.told).push((id, partial)));
@@ -405,6 +423,7 @@ impl Report<'_> {
             "ended": tree.ended(),
             "best": self.best(),
             "root_moves": moves,
+            "player": request.player,
             "plan": request.plan,
             "jobs": tally,
             "nodes": tree.nodes(),
@@ -441,13 +460,14 @@ impl Report<'_> {
             );
         }
         text += &format!(
-            "\nproved    {proved} ({} to move)\nbest      {}\njobs      {} ({} lost, {} faulty, {} cancelled), {} positions in {} of CPU time\n",
+            "\nproved    {proved} ({} to move)\nbest      {}\njobs      {} ({} lost, {} faulty, {} cancelled, {} claims doubted), {} positions in {} of CPU time\n",
             name(tree.to_move()),
             self.best().unwrap_or_else(|| "none".into()),
             count(tally.answered),
             count(tally.lost),
             count(tally.faulty),
             count(tally.cancelled),
+            count(tally.doubted),
             count(tally.nodes),
             duration::show(tally.seconds),
         );

@@ -1,55 +1,62 @@
 //! An engine that speaks the Universal Chess Interface, as a player of any game. Of the protocol this needs `uci`,
 //! `isready`, `setoption`, `ucinewgame`, `position`, `go nodes`, `go movetime`, `go infinite`, `stop`, `bestmove` and
-//! what `info` says of score, nodes, depth and pv. Moves are sent without separators and understood with or without.
+//! what `info` says of score, nodes, depth and pv; of a worker for job trees also `go searchmoves`. Moves are sent
+//! without separators and understood with or without.
 
 use super::child::Child;
-use super::{Deadline, Program, count, seconds};
+use super::{Deadline, Look, Place, Program, SLICE, Seen, Speaker, count, seconds};
 use crate::words;
+use sortie_core::joblevel::Asked;
 use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Fault, Line, Outcome, PlayError, Side, Thought};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a wait for a line lasts before `stop` is looked at again.
-const SLICE: Duration = Duration::from_millis(10);
 /// How often it is told how the search is going.
 const TELL: Duration = Duration::from_millis(250);
 /// Lines (multipv) that are kept.
 const LINES_MAX: usize = 256;
 
-/// The player.
-pub struct Uci {
+/// The conversation.
+struct Talk {
     program: Program,
-    game: Box<dyn AnyGame>,
-    /// The position that was set.
-    board: Box<dyn AnyBoard>,
-    start: Option<String>,
     child: Option<Child>,
     /// The engine has been greeted, and told that a game begins.
     greeted: bool,
     new_game: bool,
+    /// What it calls itself.
+    name: String,
+    /// How many lines it can show, and how many it shows.
+    lines_max: usize,
+    lines: usize,
 }
 
-impl Uci {
-    /// Starts the program, so that one that is not there is refused at once. It is greeted before its first move.
-    pub fn new(program: Program, game: &dyn AnyGame) -> Result<Uci, String> {
+impl Talk {
+    fn start(program: Program) -> Result<Talk, String> {
         let child = Some(Child::start(&program.command)?);
-        let board = game.board(None).map_err(|error| error.to_string())?;
-        let game = game.share();
-        Ok(Uci { program, game, board, start: None, child, greeted: false, new_game: true })
+        let name = String::new();
+        Ok(Talk { program, child, greeted: false, new_game: true, name, lines_max: 1, lines: 1 })
     }
 
     /// The engine, started again if it failed before, greeted and ready.
     fn ready(&mut self) -> Result<&mut Child, Fault> {
         if self.child.is_none() {
             self.child = Some(Child::start(&self.program.command).map_err(Fault::Crashed)?);
-            (self.greeted, self.new_game) = (false, true);
+            (self.greeted, self.new_game, self.lines) = (false, true, 1);
         }
         let child = self.child.as_mut().expect("just started");
         child.begin();
         if !self.greeted {
             child.say("uci")?;
-            wait_for(child, "uciok", self.program.grace())?;
+            let (name, lines_max) = (&mut self.name, &mut self.lines_max);
+            wait_for(child, "uciok", self.program.grace(), &mut |line| {
+                if let Some(text) = line.strip_prefix("id name ") {
+                    *name = text.trim().chars().filter(|c| !c.is_control()).take(80).collect();
+                } else if let Some(rest) = line.strip_prefix("option name MultiPV ") {
+                    let max = rest.split_whitespace().skip_while(|token| *token != "max").nth(1);
+                    *lines_max = whole(max).map_or(1, |n| n.clamp(1, LINES_MAX as u64) as usize);
+                }
+            })?;
             for (name, value) in &self.program.options {
                 child.say(&format!("setoption name {name} value {value}"))?;
             }
@@ -60,55 +67,51 @@ impl Uci {
             self.new_game = false;
         }
         child.say("isready")?;
-        wait_for(child, "readyok", self.program.grace())?;
+        wait_for(child, "readyok", self.program.grace(), &mut |_| {})?;
         Ok(child)
     }
 
-    fn ask(
+    /// Has so many moves told of.
+    fn show_lines(&mut self, lines: usize) -> Result<(), Fault> {
+        self.ready()?;
+        if self.lines != lines {
+            self.lines = lines;
+            self.ready()?.say(&format!("setoption name MultiPV value {lines}"))?;
+        }
+        Ok(())
+    }
+
+    /// Searches, and returns what follows `bestmove`, which an engine that is told to stop says, too. `each` hears now
+    /// and then what has been said.
+    fn search(
         &mut self,
-        budget: &Budget,
-        stop: &AtomicBool,
-        tell: &mut dyn FnMut(&Thought),
-    ) -> Result<Thought, Fault> {
-        let mut position = match &self.start {
-            Some(text) => format!("position fen {text}"),
-            None => "position startpos".to_string(),
-        };
-        for (i, word) in self.board.words().iter().enumerate() {
-            position += if i == 0 { " moves " } else { " " };
-            position += &words::short(word);
-        }
-        let mut go = "go".to_string();
-        if let Some(count) = count(budget) {
-            go += &format!(" nodes {count}");
-        }
-        if let Some(seconds) = seconds(budget) {
-            go += &format!(" movetime {}", ((seconds * 1000.0) as u64).max(1));
-        }
-        if go == "go" {
-            go += " infinite";
-        }
+        position: &str,
+        go: &str,
+        mut deadline: Deadline,
+        stop: &dyn Fn() -> bool,
+        said: &mut Said,
+        each: &mut dyn FnMut(&Said),
+    ) -> Result<String, Fault> {
         let grace = self.program.grace();
-        let mut deadline = self.program.deadline(budget);
         let child = self.ready()?;
-        child.say(&position)?;
-        child.say(&go)?;
+        child.say(position)?;
+        child.say(go)?;
         let begun = Instant::now();
         deadline.start = begun;
-        let (mut said, mut told, mut stopped) = (Said::default(), begun, false);
-        let answer = loop {
-            if stop.load(Ordering::Relaxed) && !stopped {
-                self.child.as_mut().expect("ready").say("stop")?;
+        let (mut told, mut stopped) = (begun, false);
+        loop {
+            if !stopped && stop() {
+                child.say("stop")?;
                 deadline = Deadline { start: Instant::now(), ..grace };
                 stopped = true;
             }
-            match self.child.as_mut().expect("ready").hear(SLICE)? {
+            match child.hear(SLICE)? {
                 Some(line) => match line.split_once(char::is_whitespace) {
                     Some(("info", rest)) => said.note(rest),
                     Some(("bestmove", rest)) => {
-                        break rest.split_whitespace().next().unwrap_or("").to_string();
+                        return Ok(rest.split_whitespace().next().unwrap_or("").to_string());
                     }
-                    _ if line.trim() == "bestmove" => break String::new(),
+                    _ if line.trim() == "bestmove" => return Ok(String::new()),
                     _ => {}
                 },
                 None if deadline.is_over() => return Err(Fault::Hung(deadline.seconds())),
@@ -120,9 +123,76 @@ impl Uci {
             }
             if told.elapsed() >= TELL {
                 told = Instant::now();
-                tell(&said.thought(&mut *self.board, begun));
+                each(said);
             }
-        };
+        }
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            child.leave();
+        }
+    }
+}
+
+fn position_line<'a>(start: Option<&str>, words: impl Iterator<Item = &'a String>) -> String {
+    let mut position = match start {
+        Some(text) => format!("position fen {text}"),
+        None => "position startpos".to_string(),
+    };
+    for (i, word) in words.enumerate() {
+        position += if i == 0 { " moves " } else { " " };
+        position += &words::short(word);
+    }
+    position
+}
+
+fn go_line(budget: &Budget) -> String {
+    let mut go = "go".to_string();
+    if let Some(count) = count(budget) {
+        go += &format!(" nodes {count}");
+    }
+    if let Some(seconds) = seconds(budget) {
+        go += &format!(" movetime {}", ((seconds * 1000.0) as u64).max(1));
+    }
+    if go == "go" {
+        go += " infinite";
+    }
+    go
+}
+
+/// The player.
+pub struct Uci {
+    talk: Talk,
+    game: Box<dyn AnyGame>,
+    /// The position that was set.
+    board: Box<dyn AnyBoard>,
+    start: Option<String>,
+}
+
+impl Uci {
+    /// Starts the program, so that one that is not there is refused at once. It is greeted before its first move.
+    pub fn new(program: Program, game: &dyn AnyGame) -> Result<Uci, String> {
+        let talk = Talk::start(program)?;
+        let board = game.board(None).map_err(|error| error.to_string())?;
+        Ok(Uci { talk, game: game.share(), board, start: None })
+    }
+
+    fn ask(
+        &mut self,
+        budget: &Budget,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&Thought),
+    ) -> Result<Thought, Fault> {
+        let position = position_line(self.start.as_deref(), self.board.words().iter());
+        let deadline = self.talk.program.deadline(budget);
+        let (begun, mut said) = (Instant::now(), Said::default());
+        let board = &mut *self.board;
+        let mut each = |said: &Said| tell(&said.thought(board, begun));
+        let stop = || stop.load(Ordering::Relaxed);
+        let answer = self.talk.search(&position, &go_line(budget), deadline, &stop, &mut said, &mut each)?;
         let legal = self.board.legal();
         let mut thought = said.thought(&mut *self.board, begun);
         match words::find(&answer, &legal) {
@@ -152,31 +222,100 @@ impl AnyPlayer for Uci {
         tell: &mut dyn FnMut(&Thought),
     ) -> Result<Thought, Fault> {
         // Whatever it still has to say belongs to a move that is over, so it does not live to say it.
-        self.ask(budget, stop, tell).inspect_err(|_| self.child = None)
+        self.ask(budget, stop, tell).inspect_err(|_| self.talk.child = None)
     }
 
     fn reset(&mut self, _seed: u64) {
-        self.new_game = true;
+        self.talk.new_game = true;
     }
 }
 
-impl Drop for Uci {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.child {
-            child.leave();
+/// The worker.
+pub struct UciSpeaker(Talk);
+
+impl UciSpeaker {
+    /// Starts the program, so that one that is not there is refused at once.
+    pub fn new(program: Program) -> Result<UciSpeaker, String> {
+        Talk::start(program).map(UciSpeaker)
+    }
+
+    fn all_moves(&mut self, place: &Place) -> Result<Vec<String>, Fault> {
+        self.0.ready()?;
+        self.0.show_lines(self.0.lines_max)?;
+        let position = position_line(place.start.as_deref(), place.words());
+        let mut said = Said::default();
+        let deadline = self.0.program.grace();
+        self.0.search(&position, "go depth 1", deadline, &|| false, &mut said, &mut |_| {})?;
+        self.0.show_lines(1)?;
+        let first = |line: &SaidLine| line.words.first().cloned();
+        let mut words: Vec<String> = said.lines.values().filter_map(first).collect();
+        words.sort();
+        words.dedup();
+        Ok(words)
+    }
+
+    fn ask(&mut self, look: &Look, asked: Asked) -> Result<Option<Seen>, Fault> {
+        let position = position_line(look.place.start.as_deref(), look.place.words());
+        let mut go = go_line(&look.budget());
+        if !look.exclude.is_empty() {
+            go += " searchmoves";
+            for word in look.allowed() {
+                go += &format!(" {}", words::short(word));
+            }
         }
+        let deadline = self.0.program.deadline(&look.budget());
+        let mut said = Said::default();
+        let stop = || asked.over();
+        let best = self.0.search(&position, &go, deadline, &stop, &mut said, &mut |_| {})?;
+        if asked.over() {
+            return Ok(None);
+        }
+        let line = said.lines.get(&1);
+        Ok(Some(Seen {
+            best,
+            value: line.map(|line| line.value),
+            sure: line.is_some_and(|line| line.sure),
+            nodes: said.nodes,
+        }))
     }
 }
 
-/// Reads up to a line that begins with this word.
-fn wait_for(child: &mut Child, word: &str, deadline: Deadline) -> Result<(), Fault> {
+impl Speaker for UciSpeaker {
+    fn name(&self) -> String {
+        self.0.name.clone()
+    }
+
+    fn protocol(&self) -> &'static str {
+        "uci"
+    }
+
+    fn way(&self) -> String {
+        "go searchmoves".into()
+    }
+
+    fn legal(&mut self, place: &Place) -> Result<Option<Vec<String>>, Fault> {
+        self.all_moves(place).map(Some).inspect_err(|_| self.0.child = None)
+    }
+
+    fn look(&mut self, look: &Look, asked: Asked) -> Result<Option<Seen>, Fault> {
+        self.ask(look, asked).inspect_err(|_| self.0.child = None)
+    }
+}
+
+/// Reads up to a line that begins with this word, and hands on those before it.
+fn wait_for(
+    child: &mut Child,
+    word: &str,
+    deadline: Deadline,
+    each: &mut dyn FnMut(&str),
+) -> Result<(), Fault> {
     let deadline = Deadline { start: Instant::now(), ..deadline };
     while !deadline.is_over() {
-        if let Some(line) = child.hear(SLICE)?
-            && line.split_whitespace().next() == Some(word)
-        {
+        let Some(line) = child.hear(SLICE)? else { continue };
+        if line.split_whitespace().next() == Some(word) {
             return Ok(());
         }
+        each(&line);
     }
     Err(Fault::Hung(deadline.seconds()))
 }
@@ -199,6 +338,8 @@ struct SaidLine {
     visits: u64,
     /// Certain, as `sortie engine` says it.
     proved: bool,
+    /// The same, or a mate.
+    sure: bool,
     words: Vec<String>,
 }
 
@@ -206,7 +347,8 @@ impl Said {
     /// Takes in what follows `info`. What is not understood is passed over.
     fn note(&mut self, text: &str) {
         let mut tokens = text.split_whitespace().peekable();
-        let (mut number, mut value, mut visits, mut exact, mut proved) = (1, None, 0, true, false);
+        let (mut number, mut value, mut visits, mut exact) = (1, None, 0, true);
+        let (mut proved, mut mate) = (false, false);
         while let Some(token) = tokens.next() {
             match token {
                 "string" => return,
@@ -229,6 +371,7 @@ impl Said {
                 "score" => {
                     let kind = tokens.next();
                     let given = tokens.next().and_then(|n| n.parse::<f64>().ok()).filter(|n| n.is_finite());
+                    mate = kind == Some("mate") && given.is_some();
                     value = value.or(match (kind, given) {
                         (Some("cp"), Some(cp)) => Some(chance(cp)),
                         (Some("mate"), Some(moves)) => Some(if moves > 0.0 { 1.0 } else { 0.0 }),
@@ -237,14 +380,18 @@ impl Said {
                 }
                 "wdl" => {
                     let mut next = || whole(tokens.next()).map(|n| n.min(1000) as f64);
-                    if let (Some(win), Some(draw), Some(loss)) = (next(), next(), next()) {
+                    if let (Some(win), Some(draw), Some(loss)) = (next(), next(), next())
+                        && !mate
+                    {
                         value = Some((win + draw / 2.0) / (win + draw + loss).max(1.0));
                     }
                 }
                 "pv" => {
                     if let Some(value) = value.filter(|_| exact && (1..=LINES_MAX).contains(&number)) {
                         let words = tokens.by_ref().map(str::to_string).collect();
-                        self.lines.insert(number, SaidLine { value, visits, proved, words });
+                        // Half a point is a draw, which a move proves of itself only.
+                        let sure = (proved || mate) && value != 0.5;
+                        self.lines.insert(number, SaidLine { value, visits, proved, sure, words });
                     }
                     return;
                 }

@@ -12,6 +12,7 @@ mod reproduce;
 mod scale;
 mod solve;
 mod verify;
+mod workers;
 
 use serde_json::Value;
 use std::io::Read;

@@ -12,8 +12,10 @@
 
 mod certify;
 mod check;
+mod drill;
 #[cfg(test)]
 mod history;
+mod player;
 mod proof;
 mod select;
 mod simulate;
@@ -28,6 +30,8 @@ mod value;
 mod worker;
 
 pub use check::{CheckError, Checked};
+pub use drill::{Drill, Drilled};
+pub use player::{Hire, JobPlay, JobPlayer};
 pub use proof::{Goal, Proof, ProofError, Section};
 pub use select::Select;
 pub use simulate::{Simulated, Virtual, simulate};

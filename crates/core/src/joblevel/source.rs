@@ -157,12 +157,7 @@ impl JobTree {
     /// A search of the position on the board, which began at `start`.
     pub fn new(board: Box<dyn AnyBoard>, start: Option<String>, plan: Plan) -> JobTree {
         let side = board.to_move();
-        let asks = match (plan.question, side) {
-            (Question::Win, Side::First) | (Question::Draw, Side::Second) => vec![Value::Win],
-            (Question::Draw, Side::First) | (Question::Win, Side::Second) => vec![Value::Draw],
-            (Question::Value, Side::First) => vec![Value::Win, Value::Draw],
-            (Question::Value, Side::Second) => vec![Value::Draw, Value::Win],
-        };
+        let asks = asks(plan.question, side);
         let root = Fresh {
             word: "".into(),
             mover: side,
@@ -275,8 +270,7 @@ impl JobTree {
         let below = job.moves.strip_prefix(&self.prefix[..]).ok_or(Fault::Unknown)?;
         let mut node = 0;
         for word in below {
-            let children = &self.tree.nodes[node].children;
-            node = *children.iter().find(|c| *self.tree.nodes[**c].word == **word).ok_or(Fault::Unknown)?;
+            node = self.child(node, word).ok_or(Fault::Unknown)?;
         }
         self.take(node, &job.exclude, answer)
     }
@@ -284,7 +278,53 @@ impl JobTree {
     /// The moves of the root, the best first: as the playing agents of the papers choose. JL-UCT and JL-ABS play the
     /// largest subtree, JL-PNS the best status and among equals the best ratio of the numbers.
     pub fn root_moves(&self) -> Vec<RootMove> {
-        let root = &self.tree.nodes[0];
+        self.moves_at(0)
+    }
+
+    /// A move of the root and what the tree expects to follow, and how many of them, from the first on, are made by the
+    /// side to move at the root: more than one where a turn has several moves.
+    pub fn line(&self, word: &str) -> (Vec<String>, usize) {
+        let (mut line, mut own) = (Vec::new(), 0);
+        let (mut node, mut next) = (0, Some(word.to_string()));
+        while let Some(word) = next {
+            let Some(child) = self.child(node, &word) else { break };
+            own += usize::from(own == line.len() && self.tree.nodes[node].mover == self.to_move());
+            line.push(word);
+            node = child;
+            next = self.moves_at(node).into_iter().next().map(|m| m.word);
+        }
+        (line, own)
+    }
+
+    /// The search of the position after a move of the root, with all that is known of it; `None` where no answer has
+    /// led there. Jobs that are out are forgotten, and the count of jobs begins anew.
+    pub fn advance(mut self, word: &str) -> Option<JobTree> {
+        let child = self.child(0, word)?;
+        let out: Vec<JobId> = self.out.keys().copied().collect();
+        out.into_iter().for_each(|id| drop(self.release(id)));
+        self.board.play(word).ok()?;
+        let prefix = self.board.words().to_vec();
+        let asks = asks(self.plan.question, self.board.to_move());
+        let mut tree = self.tree.subtree(child);
+        let bounds = tree.nodes[0].bounds;
+        tree.ask = *asks.iter().find(|ask| bounds.decides(**ask).is_none()).unwrap_or(&asks[0]);
+        tree.refresh_all();
+        let selector = Selector::new(self.plan.select, self.plan.c);
+        let (tally, failures) = (Tally::default(), 0);
+        Some(JobTree { prefix, asks, tree, selector, tally, failures, cancelled: Vec::new(), ..self })
+    }
+
+    /// Answers after which the search ends, from now on.
+    pub fn set_jobs_max(&mut self, jobs_max: u64) {
+        self.plan.jobs_max = jobs_max;
+    }
+
+    fn child(&self, node: usize, word: &str) -> Option<usize> {
+        self.tree.nodes[node].children.iter().copied().find(|&c| *self.tree.nodes[c].word == *word)
+    }
+
+    fn moves_at(&self, node: usize) -> Vec<RootMove> {
+        let root = &self.tree.nodes[node];
         let mut moves: Vec<RootMove> = root
             .children
             .iter()
@@ -545,6 +585,16 @@ impl JobTree {
             self.cancelled.push(id);
             self.tally.cancelled += 1;
         }
+    }
+}
+
+/// What is asked, one after the other.
+fn asks(question: Question, side: Side) -> Vec<Value> {
+    match (question, side) {
+        (Question::Win, Side::First) | (Question::Draw, Side::Second) => vec![Value::Win],
+        (Question::Draw, Side::First) | (Question::Win, Side::Second) => vec![Value::Draw],
+        (Question::Value, Side::First) => vec![Value::Win, Value::Draw],
+        (Question::Value, Side::Second) => vec![Value::Draw, Value::Win],
     }
 }
 

@@ -465,6 +465,41 @@ impl Tree {
         }
     }
 
+    /// The part of the tree below a node, without anything that is out there. The caller asks and refreshes.
+    pub fn subtree(mut self, root: usize) -> Tree {
+        // Children have higher numbers than their parents, so one pass finds them all.
+        let mut places: Vec<Option<usize>> = vec![None; self.nodes.len()];
+        let mut nodes = Vec::new();
+        for (id, mut node) in std::mem::take(&mut self.nodes).into_iter().enumerate() {
+            if id != root && (id < root || places[node.parent].is_none()) {
+                continue;
+            }
+            places[id] = Some(nodes.len());
+            if id == root {
+                (node.parent, node.word) = (0, "".into());
+            } else {
+                node.parent = places[node.parent].expect("it was kept");
+            }
+            nodes.push(node);
+        }
+        let mut twins: HashMap<u128, Vec<usize>> = HashMap::new();
+        for (id, node) in nodes.iter_mut().enumerate() {
+            for child in &mut node.children {
+                *child = places[*child].expect("a child of a kept node");
+            }
+            for why in &mut node.why {
+                // A proof that is not in this part of the tree any more is an answer from elsewhere.
+                *why = match *why {
+                    Why::Child(child) => Why::Child(places[child].expect("a child of a kept node")),
+                    Why::Twin(twin) => places[twin].map_or(Why::Claim, Why::Twin),
+                    why => why,
+                };
+            }
+            twins.entry(node.identity).or_default().push(id);
+        }
+        Tree { nodes, twins, news: Vec::new(), ..self }
+    }
+
     /// The moves from the root to a node.
     pub fn path(&self, mut id: usize) -> Vec<String> {
         let mut words = Vec::new();

@@ -22,7 +22,8 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn over(&self) -> bool {
+    /// It is to end now, for whatever reason.
+    pub fn over(&self) -> bool {
         self.stop.load(Relaxed) || self.cancel.load(Relaxed)
     }
 }

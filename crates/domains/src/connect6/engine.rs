@@ -179,7 +179,7 @@ impl Engine {
                 depth: 0,
             };
         }
-        let mut board = Board::of(self.windows.clone(), game, state);
+        let mut board = self.board(game, state);
         let excluded: Vec<[u16; 2]> = excluded.iter().map(|&turn| sorted(turn)).collect();
         let asked = Question {
             side: usize::from(state.to_move() == Side::Second),
@@ -193,6 +193,16 @@ impl Engine {
         let mut answer = self.think(&mut board, &asked);
         answer.nodes = self.nodes + self.vcdt.visited - before;
         answer
+    }
+
+    /// A position with its windows counted.
+    pub(super) fn board(&self, game: &Connect6, state: &State) -> Board {
+        Board::of(self.windows.clone(), game, state)
+    }
+
+    /// The search for attacks.
+    pub(super) fn vcdt(&mut self) -> &mut Vcdt {
+        &mut self.vcdt
     }
 
     fn think(&mut self, board: &mut Board, asked: &Question) -> Answer {

@@ -21,6 +21,7 @@ mod status;
 mod tests;
 mod text;
 mod vcdt;
+mod worker;
 mod zone;
 
 pub use board::{Board, Covers, Windows};

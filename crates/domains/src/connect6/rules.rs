@@ -3,7 +3,9 @@
 
 use super::player::EnginePlayer;
 use super::text;
+use super::worker::EngineWorker;
 use crate::grid::{self, Grid, SIDE_MAX, zobrist};
+use sortie_core::joblevel::AnyWorker;
 use sortie_core::picture::Picture;
 use sortie_core::{AnyPlayer, Domain, Game, Outcome, Rng, Side};
 use std::sync::Arc;
@@ -383,6 +385,10 @@ impl Game for Connect6 {
 
     fn engine(self: &Arc<Self>, _seed: u64) -> Option<Box<dyn AnyPlayer>> {
         Some(Box::new(EnginePlayer::new(self.clone())))
+    }
+
+    fn job_worker(self: &Arc<Self>) -> Option<Box<dyn AnyWorker>> {
+        Some(Box::new(EngineWorker::new(self.clone())))
     }
 
     fn rollout(
