@@ -27,7 +27,7 @@ mod tree;
 mod value;
 mod worker;
 
-pub use check::{CheckError, Checked};
+pub use check::{CheckError, Checked, Fact};
 pub use proof::{Goal, Proof, ProofError, Section};
 pub use select::Select;
 pub use simulate::{Simulated, Virtual, simulate};
@@ -39,5 +39,5 @@ pub use value::{Bounds, Value};
 pub use worker::{AnyWorker, Asked};
 
 pub(crate) use certify::certify;
-pub(crate) use check::check;
-pub(crate) use worker::Worker;
+pub(crate) use check::{check, harvest};
+pub(crate) use worker::{Worker, position};

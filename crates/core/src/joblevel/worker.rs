@@ -22,7 +22,8 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn over(&self) -> bool {
+    /// Whether either holds.
+    pub fn over(&self) -> bool {
         self.stop.load(Relaxed) || self.cancel.load(Relaxed)
     }
 }
@@ -152,7 +153,7 @@ fn ratio(proof: u32, disproof: u32) -> f64 {
 }
 
 /// The position after some moves.
-pub(super) fn position<G: Game>(
+pub(crate) fn position<G: Game>(
     game: &G,
     start: Option<&str>,
     words: &[String],

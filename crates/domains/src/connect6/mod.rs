@@ -11,6 +11,7 @@
 mod attack;
 mod board;
 mod engine;
+mod facts;
 #[cfg(test)]
 mod oracle;
 mod player;
@@ -21,6 +22,7 @@ mod status;
 mod tests;
 mod text;
 mod vcdt;
+mod worker;
 mod zone;
 
 pub use board::{Board, Covers, Windows};
