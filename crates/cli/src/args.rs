@@ -70,6 +70,8 @@ pub enum Command {
     Engine(Engine),
     /// Find the value of a position by a tree of jobs, and prove it
     Prove(Prove),
+    /// The database of proved positions
+    Db(crate::database::args::Db),
     /// Show the runs in a folder in the browser, live
     Serve(Serve),
     /// Write a report about runs: HTML, markdown, SVG or JSON
@@ -370,6 +372,10 @@ pub enum Bench {
     Messages(BenchMessages),
     /// What many workers would gain in a proof search, in virtual time
     Joblevel(BenchJoblevel),
+    /// Bytes and look-up time of the database of proved positions
+    Db(crate::database::args::BenchDb),
+    /// How many jobs a database of proved positions spares, by what it holds
+    Parents(crate::database::args::BenchParents),
 }
 
 /// `sortie bench playouts`.
@@ -577,6 +583,12 @@ pub struct Prove {
     /// Write the strategy here when the question is decided
     #[arg(long, value_name = "FILE")]
     pub proof: Option<PathBuf>,
+    /// Look positions up in this database of proved positions, and store what is proved: a file, or mysql://...
+    #[arg(long, value_name = "DB")]
+    pub db: Option<String>,
+    /// Look up every position after a move, not only that after the answer
+    #[arg(long, requires = "db")]
+    pub db_successors: bool,
     /// Seed of our player
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     pub seed: u64,

@@ -4,8 +4,8 @@
 use crate::best_of::{BestOf, Outcomes, best_of};
 use crate::domain::{Game, Problem};
 use crate::joblevel::{
-    AnyWorker, CheckError, Checked, Fact, Goal, Proof, Section, Statuses, Worker, certify, check, harvest,
-    position,
+    AnyWorker, CheckError, Checked, Fact, Goal, Proof, Section, Settled, Statuses, Worker, certify, check,
+    harvest, position,
 };
 use crate::mcts::{Searcher, Uct};
 use crate::picture::Picture;
@@ -68,7 +68,7 @@ pub trait AnyGame: Send + Sync {
     /// Checks a proof and says what it proves of every position in it.
     fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError>;
     /// Proves a position by the game's own means, where it has any: see `Game::settle`.
-    fn settle(&self, start: Option<&str>, moves: &[String], nodes_max: u64) -> Result<Vec<Fact>, PlayError>;
+    fn settle(&self, start: Option<&str>, moves: &[String], nodes_max: u64) -> Result<Settled, PlayError>;
     /// Which version of its rules it is: see `Game::rules_version`.
     fn rules_version(&self) -> u16;
     /// The same game in a box of its own, for whoever outlives this one.
@@ -212,7 +212,7 @@ impl<G: Game> AnyGame for Boxed<G> {
         harvest(&*self.0, proof)
     }
 
-    fn settle(&self, start: Option<&str>, moves: &[String], nodes_max: u64) -> Result<Vec<Fact>, PlayError> {
+    fn settle(&self, start: Option<&str>, moves: &[String], nodes_max: u64) -> Result<Settled, PlayError> {
         let state = position(&*self.0, start, moves)?;
         Ok(self.0.settle(&state, nodes_max))
     }

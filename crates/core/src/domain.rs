@@ -5,7 +5,7 @@
 //! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
 
 use crate::ident::{Ident, Precondition};
-use crate::joblevel::{AnyWorker, Fact, Statuses};
+use crate::joblevel::{AnyWorker, Settled, Statuses};
 use crate::picture::Picture;
 use crate::play::AnyPlayer;
 use crate::rng::Rng;
@@ -346,9 +346,9 @@ pub trait Game: Domain {
     }
 
     /// Proves a position by the game's own means with up to so many nodes, and has the proof checked by code that shares
-    /// nothing with the search. What it proves: the position first, then those of the proof. Empty: nothing was proved.
-    fn settle(&self, _state: &Self::State, _nodes_max: u64) -> Vec<Fact> {
-        Vec::new()
+    /// nothing with the search.
+    fn settle(&self, _state: &Self::State, _nodes_max: u64) -> Settled {
+        Settled::default()
     }
 
     /// The most appealing of `draws` uniformly random moves; the first drawn of equals.

@@ -2,7 +2,7 @@
 //! writer or to any number of readers at a time. So nobody keeps it: a reader gives it back every now and then, a writer
 //! after every batch, and who holds the lock of a second file is the next to have it.
 
-use crate::entry::{Batch, Entry, GameName, REST, Source};
+use crate::entry::{Batch, Entry, GameName, REST, Source, digest};
 use crate::{Added, Each, Store, StoreError, entry_of};
 use redb::{
     Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction, ReadableDatabase,
@@ -11,7 +11,7 @@ use redb::{
 use sortie_core::{Ident, Precondition};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// A reader gives the file back after so long, and then sees what others have stored.
@@ -34,8 +34,8 @@ type Conditional = ReadOnlyTable<&'static [u8; 25], Rest>;
 const ABOUT: TableDefinition<&str, u32> = TableDefinition::new("about");
 /// Sources by game and number, as JSON.
 const SOURCES: TableDefinition<(&str, u32), &str> = TableDefinition::new("sources");
-/// Their numbers by game and text.
-const NUMBERS: TableDefinition<(&str, &str), u32> = TableDefinition::new("numbers");
+/// Their numbers by game and hash of the text.
+const NUMBERS: TableDefinition<(&str, &[u8; 16]), u32> = TableDefinition::new("numbers");
 
 fn builder() -> redb::Builder {
     let mut builder = redb::Builder::new();
@@ -47,16 +47,25 @@ fn builder() -> redb::Builder {
 pub struct Embedded {
     path: PathBuf,
     wait: Duration,
-    reader: Mutex<Option<Reader>>,
+    reader: Arc<Mutex<Option<Reader>>>,
 }
 
 /// The file, open for reading.
 struct Reader {
-    opened: Instant,
     /// Of the game that was last asked for.
     tables: Option<(GameName, Tables)>,
     transaction: ReadTransaction,
     _database: ReadOnlyDatabase,
+}
+
+fn lock(reader: &Mutex<Option<Reader>>) -> MutexGuard<'_, Option<Reader>> {
+    reader.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        *self.reader() = None;
+    }
 }
 
 struct Tables {
@@ -68,7 +77,7 @@ struct Tables {
 impl Embedded {
     /// The store at a path, which is made by the first `put`. Somebody else who has it is waited for up to `wait`.
     pub fn new(path: &Path, wait: Duration) -> Embedded {
-        Embedded { path: path.to_path_buf(), wait, reader: Mutex::default() }
+        Embedded { path: path.to_path_buf(), wait, reader: Arc::default() }
     }
 
     fn broken(&self, message: impl ToString) -> StoreError {
@@ -119,7 +128,7 @@ impl Embedded {
     }
 
     fn reader(&self) -> MutexGuard<'_, Option<Reader>> {
-        self.reader.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock(&self.reader)
     }
 
     /// Reads with the file open; `None` if there is none.
@@ -128,9 +137,14 @@ impl Embedded {
         work: impl FnOnce(&mut Reader) -> Result<T, StoreError>,
     ) -> Result<Option<T>, StoreError> {
         let mut reader = self.reader();
-        if reader.as_ref().is_none_or(|reader| reader.opened.elapsed() > HOLD) {
-            *reader = None;
+        if reader.is_none() {
             *reader = self.open()?;
+            let held = self.reader.clone();
+            // It is given back though nobody asks again.
+            std::thread::spawn(move || {
+                std::thread::sleep(HOLD);
+                *lock(&held) = None;
+            });
         }
         reader.as_mut().map(work).transpose()
     }
@@ -147,8 +161,7 @@ impl Embedded {
                 Ok(database) => {
                     let transaction = self.at(database.begin_read())?;
                     self.format(&transaction)?;
-                    let opened = Instant::now();
-                    return Ok(Some(Reader { opened, tables: None, transaction, _database: database }));
+                    return Ok(Some(Reader { tables: None, transaction, _database: database }));
                 }
                 Err(DatabaseError::DatabaseAlreadyOpen) if Instant::now() < until => {
                     std::thread::sleep(TRY_EVERY);
@@ -196,13 +209,14 @@ impl Embedded {
         let mut added = Added::default();
         for batch in batches {
             let text = self.at(serde_json::to_string(&batch.source))?;
-            let known = self.at(numbers.get((&*name, &*text)))?.map(|number| number.value());
+            let digest = digest(&text);
+            let known = self.at(numbers.get((&*name, &digest)))?.map(|number| number.value());
             let source = match known {
                 Some(number) => number,
                 None => {
                     let number = self.at(last(&sources, &name))? + 1;
                     self.at(sources.insert((&*name, number), &*text))?;
-                    self.at(numbers.insert((&*name, &*text), number))?;
+                    self.at(numbers.insert((&*name, &digest), number))?;
                     number
                 }
             };

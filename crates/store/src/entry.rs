@@ -3,7 +3,7 @@
 use crate::StoreError;
 use serde::{Deserialize, Serialize};
 use sortie_core::joblevel::{Bounds, Fact, Trust, Value};
-use sortie_core::{Precondition, Side};
+use sortie_core::{Precondition, Side, mix};
 use std::fmt;
 
 /// A game as a database knows it.
@@ -47,6 +47,30 @@ pub struct Source {
     /// The game proves it again by its own means with so many nodes (`Game::settle`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
+    /// Not the position alone, but every one after so many of the moves or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<usize>,
+}
+
+impl Source {
+    /// The moves to each of the positions that are proved again.
+    pub fn positions(&self) -> impl Iterator<Item = &[String]> {
+        (self.from.unwrap_or(self.moves.len()).min(self.moves.len())..=self.moves.len())
+            .map(|n| &self.moves[..n])
+    }
+}
+
+/// A hash of a text.
+pub(crate) fn digest(text: &str) -> [u8; 16] {
+    let half = |salt: u64| {
+        let words = text.as_bytes().chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        });
+        words.fold(mix(salt ^ text.len() as u64), |hash, word| mix(hash.rotate_left(29) ^ word))
+    };
+    (u128::from(half(1)) << 64 | u128::from(half(2))).to_be_bytes()
 }
 
 /// What one proof has proved.

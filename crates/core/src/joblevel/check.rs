@@ -54,6 +54,15 @@ pub struct Fact {
     pub best: Option<u16>,
 }
 
+/// What a game has proved by its own means.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settled {
+    /// What. Empty: nothing.
+    pub facts: Vec<Fact>,
+    /// So many of them, the first ones, are positions in which a turn begins: all, where a turn is one move.
+    pub turns: usize,
+}
+
 /// Checks all sections of a proof.
 pub(crate) fn check<G: Game>(game: &G, proof: &Proof) -> Result<Checked, CheckError> {
     visit(game, proof, &mut |_, _, _| {})

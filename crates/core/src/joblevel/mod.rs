@@ -27,7 +27,7 @@ mod tree;
 mod value;
 mod worker;
 
-pub use check::{CheckError, Checked, Fact};
+pub use check::{CheckError, Checked, Fact, Settled};
 pub use proof::{Goal, Proof, ProofError, Section};
 pub use select::Select;
 pub use simulate::{Simulated, Virtual, simulate};

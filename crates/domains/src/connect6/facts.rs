@@ -6,18 +6,18 @@ use super::proof::{Proof, check, check_loss};
 use super::rules::{Connect6, State};
 use super::vcdt::{Vcdt, Verdict};
 use super::zone::{Attempt, Effort, prove_loss};
-use sortie_core::joblevel::{Bounds, Fact, Value};
+use sortie_core::joblevel::{Bounds, Fact, Settled, Value};
 use sortie_core::{Game, Side};
 use std::sync::Arc;
 
 /// A loss takes an attack search for every turn in a zone: all of them together so many times the nodes of one.
 const LOSS_TIMES: u64 = 100;
 
-/// Proves that the side to move wins by double threats, or that it has lost to them. The position comes first.
-pub(super) fn settle(game: &Connect6, state: &State, nodes_max: u64) -> Vec<Fact> {
-    let mut harvest = Harvest { game, facts: Vec::new() };
+/// Proves that the side to move wins by double threats, or that it has lost to them.
+pub(super) fn settle(game: &Connect6, state: &State, nodes_max: u64) -> Settled {
+    let mut harvest = Harvest { game, whole: Vec::new(), half: Vec::new() };
     if game.outcome(state).is_some() {
-        return harvest.facts;
+        return harvest.settled();
     }
     let mut board = Board::of(Arc::new(Windows::new(game.size())), game, state);
     let side = usize::from(state.to_move() == Side::Second);
@@ -28,7 +28,7 @@ pub(super) fn settle(game: &Connect6, state: &State, nodes_max: u64) -> Vec<Fact
         if begun && check(game.size(), board.stones(), side as u8, &proof).is_ok() {
             harvest.win(&mut board, side, &proof, 0, &mut vec![false; proof.steps.len()]);
         }
-        return harvest.facts;
+        return harvest.settled();
     }
     let effort = Effort { each: nodes_max, total: nodes_max.saturating_mul(LOSS_TIMES), over: &|| false };
     let attempt = prove_loss(&mut vcdt, &mut board, side, left, &[], effort);
@@ -46,12 +46,14 @@ pub(super) fn settle(game: &Connect6, state: &State, nodes_max: u64) -> Vec<Fact
             board.undo(turn, side);
         }
     }
-    harvest.facts
+    harvest.settled()
 }
 
 struct Harvest<'a> {
     game: &'a Connect6,
-    facts: Vec<Fact>,
+    /// Positions in which a turn begins, and those in the middle of one.
+    whole: Vec<Fact>,
+    half: Vec<Fact>,
 }
 
 impl Harvest<'_> {
@@ -59,7 +61,18 @@ impl Harvest<'_> {
         let ident = board.ident(to_move);
         let value = if winner == 0 { Value::Win } else { Value::Loss };
         let best = (best != NONE).then(|| self.game.cell_image(best, ident.image.into()));
-        self.facts.push(Fact { ident, bounds: Bounds::exactly(value), best });
+        let fact = Fact { ident, bounds: Bounds::exactly(value), best };
+        // From the first turn on, an odd number of stones is on the board when a turn begins.
+        let stones = board.stones().iter().filter(|stone| **stone != 2).count();
+        let facts = if stones % 2 == 1 { &mut self.whole } else { &mut self.half };
+        facts.push(fact);
+    }
+
+    /// The position itself was the first of its kind.
+    fn settled(mut self) -> Settled {
+        let turns = self.whole.len();
+        self.whole.append(&mut self.half);
+        Settled { facts: self.whole, turns }
     }
 
     /// The positions in the middle of a turn of the side that loses: either stone may come first.
@@ -115,7 +128,7 @@ mod tests {
         let game = Connect6::new(19);
         for text in lines("attack").into_iter().take(6) {
             let state = game.parse_position(text).expect("a position");
-            let facts = settle(&game, &state, 20_000);
+            let facts = settle(&game, &state, 20_000).facts;
             assert_eq!(Some(facts[0].ident), game.ident(&state), "{text}");
             // Follow the best moves, and for the other side a reply of the proof if it has one.
             let mut now = state;

@@ -5,7 +5,7 @@ use super::player::EnginePlayer;
 use super::worker::EngineWorker;
 use super::{board, facts, text};
 use crate::grid::{self, Grid, Image, SIDE_MAX, zobrist};
-use sortie_core::joblevel::{AnyWorker, Fact, Statuses};
+use sortie_core::joblevel::{AnyWorker, Settled, Statuses};
 use sortie_core::picture::Picture;
 use sortie_core::{AnyPlayer, Domain, Game, Ident, Outcome, Precondition, Rng, Side};
 use std::sync::Arc;
@@ -359,7 +359,7 @@ impl Game for Connect6 {
         Some(Box::new(EngineWorker::new(self.clone(), statuses.clone())))
     }
 
-    fn settle(&self, state: &State, nodes_max: u64) -> Vec<Fact> {
+    fn settle(&self, state: &State, nodes_max: u64) -> Settled {
         facts::settle(self, state, nodes_max)
     }
 
