@@ -72,6 +72,8 @@ pub enum Command {
     Prove(Prove),
     /// Try whether an engine can do jobs: whether it leaves out the moves it is told to leave out
     Probe(Probe),
+    /// The database of proved positions
+    Db(crate::database::args::Db),
     /// Show the runs in a folder in the browser, live
     Serve(Serve),
     /// Write a report about runs: HTML, markdown, SVG or JSON
@@ -375,6 +377,10 @@ pub enum Bench {
     Joblevel(BenchJoblevel),
     /// Random schedules of job trees: none may prove what is false
     Schedules(BenchSchedules),
+    /// Bytes and look-up time of the database of proved positions
+    Db(crate::database::args::BenchDb),
+    /// How many jobs a database of proved positions spares, by what it holds
+    Parents(crate::database::args::BenchParents),
 }
 
 /// `sortie bench playouts`.
@@ -591,6 +597,12 @@ pub struct Prove {
     /// Write the strategy here when the question is decided
     #[arg(long, value_name = "FILE")]
     pub proof: Option<PathBuf>,
+    /// Look positions up in this database of proved positions, and store what is proved: a file, or mysql://...
+    #[arg(long, value_name = "DB")]
+    pub db: Option<String>,
+    /// Look up every position after a move, not only that after the answer
+    #[arg(long, requires = "db")]
+    pub db_successors: bool,
     /// Seed of our player
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     pub seed: u64,

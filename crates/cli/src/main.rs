@@ -6,6 +6,7 @@ mod checkpoint;
 mod clock;
 mod commands;
 mod contest;
+mod database;
 mod duration;
 mod engine;
 mod folder;
@@ -83,11 +84,14 @@ fn command(cli: Cli) -> ExitCode {
         Command::Bench(Bench::Messages(args)) => commands::bench_messages::run(&args),
         Command::Bench(Bench::Joblevel(args)) => commands::bench_jobs::run(&args),
         Command::Bench(Bench::Schedules(args)) => commands::bench_schedules::run(&args),
+        Command::Bench(Bench::Db(args)) => commands::bench_db::run(&args),
+        Command::Bench(Bench::Parents(args)) => database::parents::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),
         Command::Prove(args) => commands::prove::run(&args),
         Command::Probe(args) => commands::probe::run(&args),
+        Command::Db(args) => commands::db::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Compare(args) => commands::compare::run(&args),

@@ -4,7 +4,8 @@
 use crate::best_of::{BestOf, Outcomes, best_of};
 use crate::domain::{Game, Problem};
 use crate::joblevel::{
-    AnyWorker, CheckError, Checked, Goal, Proof, Section, Statuses, Worker, certify, check,
+    AnyWorker, CheckError, Checked, Fact, Goal, Proof, Section, Settled, Statuses, Worker, certify, check,
+    harvest, position,
 };
 use crate::mcts::{Searcher, Uct};
 use crate::picture::Picture;
@@ -64,6 +65,12 @@ pub trait AnyGame: Send + Sync {
     ) -> Result<Section, String>;
     /// Checks a proof by the rules alone.
     fn check(&self, proof: &Proof) -> Result<Checked, CheckError>;
+    /// Checks a proof and says what it proves of every position in it.
+    fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError>;
+    /// Proves a position by the game's own means, where it has any: see `Game::settle`.
+    fn settle(&self, start: Option<&str>, moves: &[String], nodes_max: u64) -> Result<Settled, PlayError>;
+    /// Which version of its rules it is: see `Game::rules_version`.
+    fn rules_version(&self) -> u16;
     /// The same game in a box of its own, for whoever outlives this one.
     fn share(&self) -> Box<dyn AnyGame>;
     /// What it was opened from, where that is known: a process elsewhere can open it too.
@@ -182,7 +189,7 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn worker(&self, memory_max: usize, statuses: &Statuses, seed: u64) -> Box<dyn AnyWorker> {
         let general = || Box::new(Worker::new(self.0.clone(), memory_max, statuses.clone(), seed)) as _;
-        self.0.job_worker().unwrap_or_else(general)
+        self.0.worker(statuses).unwrap_or_else(general)
     }
 
     fn certify(
@@ -199,6 +206,19 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn check(&self, proof: &Proof) -> Result<Checked, CheckError> {
         check(&*self.0, proof)
+    }
+
+    fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError> {
+        harvest(&*self.0, proof)
+    }
+
+    fn settle(&self, start: Option<&str>, moves: &[String], nodes_max: u64) -> Result<Settled, PlayError> {
+        let state = position(&*self.0, start, moves)?;
+        Ok(self.0.settle(&state, nodes_max))
+    }
+
+    fn rules_version(&self) -> u16 {
+        self.0.rules_version()
     }
 
     fn share(&self) -> Box<dyn AnyGame> {

@@ -4,7 +4,8 @@
 //! is the `State`. A search clones states into scratch space and never undoes a move. `moves` and `play` are the
 //! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
 
-use crate::joblevel::AnyWorker;
+use crate::ident::{Ident, Precondition};
+use crate::joblevel::{AnyWorker, Settled, Statuses};
 use crate::picture::Picture;
 use crate::play::AnyPlayer;
 use crate::rng::Rng;
@@ -240,6 +241,45 @@ pub trait Game: Domain {
         Err("this game has no text for positions: give the moves that lead there".into())
     }
 
+    /// Counted up when rules change under the same name: what was proved before is not taken for proved then.
+    fn rules_version(&self) -> u16 {
+        1
+    }
+
+    /// How many mirror images the board has under which the rules stay as they are, the board itself among them.
+    fn images(&self) -> usize {
+        1
+    }
+
+    /// What is on the board and who is to move, as one line, of mirror image `image`; 0 is the board itself. A database
+    /// knows a position by it. `None` if the game has no such text.
+    fn written(&self, state: &Self::State, _image: usize) -> Option<String> {
+        self.position(state)
+    }
+
+    /// A move in mirror image `image`.
+    fn move_image(&self, mv: Self::Move, _image: usize) -> Self::Move {
+        mv
+    }
+
+    /// What later play depends on besides `written`: a value is stored under it. The default finds out: nothing if the
+    /// state is the one that its text makes again, otherwise all of the state.
+    fn precondition(&self, state: &Self::State) -> Precondition {
+        let again = self.position(state).map(|text| self.parse_position(&text));
+        match again {
+            Some(Ok(again)) if again == *state => Precondition::NONE,
+            _ => Precondition::history(state),
+        }
+    }
+
+    /// The name of the position in a database. Overridden where there is a quicker way than texts.
+    fn ident(&self, state: &Self::State) -> Option<Ident>
+    where
+        Self: Sized,
+    {
+        crate::ident::by_text(self, state)
+    }
+
     /// A quick guess at how good a move is, only compared between moves of one state. Playouts that draw two moves
     /// keep the more appealing one, so it has to be cheap.
     fn appeal(&self, _state: &Self::State, _mv: Self::Move) -> i32 {
@@ -297,12 +337,18 @@ pub trait Game: Domain {
         None
     }
 
-    /// A worker for job trees of the game's own making; `None`: the exact solver, which solves every game.
-    fn job_worker(self: &Arc<Self>) -> Option<Box<dyn AnyWorker>>
+    /// Somebody of the game's own making who answers jobs; `None`: the exact solver, which solves every game.
+    fn worker(self: &Arc<Self>, _statuses: &Statuses) -> Option<Box<dyn AnyWorker>>
     where
         Self: Sized,
     {
         None
+    }
+
+    /// Proves a position by the game's own means with up to so many nodes, and has the proof checked by code that shares
+    /// nothing with the search.
+    fn settle(&self, _state: &Self::State, _nodes_max: u64) -> Settled {
+        Settled::default()
     }
 
     /// The most appealing of `draws` uniformly random moves; the first drawn of equals.

@@ -3,6 +3,7 @@
 
 use crate::any::Position;
 use crate::domain::{Game, Outcome, Side};
+use crate::ident::Ident;
 use crate::picture::Picture;
 use crate::rank::GangReport;
 use crate::replay::{ReplayError, legal_texts};
@@ -32,6 +33,12 @@ pub trait AnyBoard: Send {
     /// A hash of the whole state, of everything that later play depends on: other than `key` it tells positions apart
     /// that differ in their history where the rules look at that. Not the same from one build to the next.
     fn identity(&self) -> u128;
+    /// The name of the position in a database; `None` if the game has none.
+    fn ident(&self) -> Option<Ident>;
+    /// The number of a legal move in a mirror image of the position; `None` if it is not legal.
+    fn image_of(&self, word: &str, image: u8) -> Option<u16>;
+    /// The legal move that has this number in a mirror image of the position.
+    fn of_image(&self, number: u16, image: u8) -> Option<String>;
     /// The domain's glance at the position, seen by the first side, in `0..=1`.
     fn evaluate(&self) -> f64;
     /// The position as text for a terminal.
@@ -283,6 +290,22 @@ impl<G: Game> AnyBoard for Board<G> {
             u128::from(hasher.finish())
         };
         half(1) << 64 | half(2)
+    }
+
+    fn ident(&self) -> Option<Ident> {
+        self.game.ident(self.state())
+    }
+
+    fn image_of(&self, word: &str, image: u8) -> Option<u16> {
+        let mv = self.game.parse_move(self.state(), word)?;
+        Some(self.game.move_id(self.game.move_image(mv, image.into())))
+    }
+
+    fn of_image(&self, number: u16, image: u8) -> Option<String> {
+        let mut moves = Vec::new();
+        self.game.moves(self.state(), &mut moves);
+        let is = |mv: &&G::Move| self.game.move_id(self.game.move_image(**mv, image.into())) == number;
+        moves.iter().find(is).map(|&mv| self.game.show_move(self.state(), mv))
     }
 
     fn evaluate(&self) -> f64 {

@@ -5,10 +5,10 @@
 //! The board is bits, `width * row + column`, so it has at most 64 cells. Both sides start with two full rows, on
 //! boards of three or four rows with one.
 
-use crate::grid::{self, Grid, cell_name, parse_size, zobrist};
+use crate::grid::{self, Grid, Image, cell_name, parse_size, zobrist};
 use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::picture::Picture;
-use sortie_core::{Boxed, Domain, Game, Outcome, Rng, Side, mix};
+use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side, mix};
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {
@@ -231,6 +231,29 @@ impl Game for Breakthrough {
 
     fn move_of(&self, _: &State, id: u16) -> Move {
         Move { from: (id >> 6) as u8, to: (id & 63) as u8 }
+    }
+
+    fn images(&self) -> usize {
+        Image::MIRROR.len()
+    }
+
+    fn written(&self, state: &State, image: usize) -> Option<String> {
+        Some(self.grid.line_image(Image::MIRROR[image], self.stone_at(state), state.to_move))
+    }
+
+    fn move_image(&self, mv: Move, image: usize) -> Move {
+        let width = self.grid.width;
+        let cell = |cell: u8| {
+            let at = (usize::from(cell) % width, usize::from(cell) / width);
+            let (column, row) = self.grid.image(Image::MIRROR[image], at);
+            (width * row + column) as u8
+        };
+        Move { from: cell(mv.from), to: cell(mv.to) }
+    }
+
+    // The text of a position says all there is.
+    fn precondition(&self, _: &State) -> Precondition {
+        Precondition::NONE
     }
 
     fn position(&self, state: &State) -> Option<String> {

@@ -4,10 +4,10 @@
 //! The board is bits, seven to a column: six cells from the bottom and one that stays empty, so that no line goes on
 //! in the next column. Everything is done with whole-board shifts (as in J. Tromp's Fhourstones).
 
-use crate::grid::{self, Grid, column_name, out_of_range};
+use crate::grid::{self, Grid, Image, column_name, out_of_range};
 use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::picture::Picture;
-use sortie_core::{Boxed, Domain, Game, Outcome, Rng, Side, mix};
+use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side, mix};
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {
@@ -188,6 +188,24 @@ impl Game for Connect4 {
 
     fn move_of(&self, _: &State, id: u16) -> u8 {
         id as u8
+    }
+
+    fn images(&self) -> usize {
+        Image::MIRROR.len()
+    }
+
+    fn written(&self, state: &State, image: usize) -> Option<String> {
+        let at = |column, row| state.stone(column, row);
+        Some(Grid::new(WIDTH, HEIGHT).line_image(Image::MIRROR[image], at, state.to_move()))
+    }
+
+    fn move_image(&self, column: u8, image: usize) -> u8 {
+        Grid::new(WIDTH, HEIGHT).image(Image::MIRROR[image], (column.into(), 0)).0 as u8
+    }
+
+    // The text of a position says all there is.
+    fn precondition(&self, _: &State) -> Precondition {
+        Precondition::NONE
     }
 
     fn position(&self, state: &State) -> Option<String> {

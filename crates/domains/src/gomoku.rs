@@ -3,10 +3,10 @@
 //!
 //! Leaves out: the forbidden moves of Renju and the openings of tournaments.
 
-use crate::grid::{self, Grid, SIDE_MAX, cell_name, parse_square, zobrist};
+use crate::grid::{self, Grid, Image, SIDE_MAX, cell_name, parse_square, zobrist};
 use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::picture::Picture;
-use sortie_core::{Boxed, Domain, Game, Outcome, Rng, Side};
+use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side};
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {
@@ -209,6 +209,24 @@ impl Game for Gomoku {
 
     fn move_of(&self, _: &State, id: u16) -> u16 {
         id
+    }
+
+    fn images(&self) -> usize {
+        Image::SQUARE.len()
+    }
+
+    fn written(&self, state: &State, image: usize) -> Option<String> {
+        Some(self.grid().line_image(Image::SQUARE[image], self.stone_at(state), state.to_move()))
+    }
+
+    fn move_image(&self, at: u16, image: usize) -> u16 {
+        let (column, row) = self.grid().image(Image::SQUARE[image], self.column_and_row(at));
+        self.at(column, row)
+    }
+
+    // The text of a position says all there is.
+    fn precondition(&self, _: &State) -> Precondition {
+        Precondition::NONE
     }
 
     fn position(&self, state: &State) -> Option<String> {

@@ -65,6 +65,33 @@ impl Grid {
         format!("{} {}", rows.join("/"), letter(to_move))
     }
 
+    /// Where a cell is in a mirror image of the board.
+    pub fn image(self, how: Image, (column, row): (usize, usize)) -> (usize, usize) {
+        let (across, down) = (self.width - 1 - column, self.height - 1 - row);
+        match how {
+            Image::Same => (column, row),
+            Image::Across => (across, row),
+            Image::Down => (column, down),
+            Image::Turned => (across, down),
+            Image::Swapped => (row, column),
+            Image::Left => (down, column),
+            Image::Right => (row, across),
+            Image::Back => (down, across),
+        }
+    }
+
+    /// The line of a mirror image.
+    pub fn line_image(self, how: Image, at: impl Fn(usize, usize) -> Option<Side>, to_move: Side) -> String {
+        let from = |column, row| self.image(how.inverse(), (column, row));
+        self.line(
+            |column, row| {
+                let (c, r) = from(column, row);
+                at(c, r)
+            },
+            to_move,
+        )
+    }
+
     /// The stones and the side to move that `line` wrote; `stones[row * width + column]`.
     pub fn parse_line(self, text: &str) -> Result<(Vec<Option<Side>>, Side), String> {
         let expected = || {
@@ -176,6 +203,47 @@ impl Grid {
             (true, false) => 0xc9dcea,
             (true, true) => FAINT,
             (false, false) => EMPTY,
+        }
+    }
+}
+
+/// A mirror image of a board: what leaves a square as it is. Only boards of equal sides have those that swap columns and
+/// rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Image {
+    Same,
+    Across,
+    Down,
+    Turned,
+    Swapped,
+    Left,
+    Right,
+    Back,
+}
+
+impl Image {
+    /// All that a square has.
+    pub const SQUARE: [Image; 8] = [
+        Image::Same,
+        Image::Across,
+        Image::Down,
+        Image::Turned,
+        Image::Swapped,
+        Image::Left,
+        Image::Right,
+        Image::Back,
+    ];
+    /// Left and right change places.
+    pub const MIRROR: [Image; 2] = [Image::Same, Image::Across];
+    /// Half a turn.
+    pub const TURN: [Image; 2] = [Image::Same, Image::Turned];
+
+    /// What makes it the board again.
+    pub fn inverse(self) -> Image {
+        match self {
+            Image::Left => Image::Right,
+            Image::Right => Image::Left,
+            own => own,
         }
     }
 }

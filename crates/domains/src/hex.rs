@@ -5,10 +5,10 @@
 //! A position knows which stones are connected to their side's first edge. A new stone beside one of those floods on
 //! from there, so every stone is reached once in a game, and nothing depends on the order in which stones came.
 
-use crate::grid::{self, Grid, SIDE_MAX, cell_name, letter, parse_square, zobrist};
+use crate::grid::{self, Grid, Image, SIDE_MAX, cell_name, letter, parse_square, zobrist};
 use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::picture::Picture;
-use sortie_core::{Boxed, Domain, Game, Outcome, Rng, Side, mix};
+use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side, mix};
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {
@@ -254,6 +254,27 @@ impl Game for Hex {
 
     fn move_of(&self, _: &State, id: u16) -> u16 {
         id
+    }
+
+    fn images(&self) -> usize {
+        Image::TURN.len()
+    }
+
+    fn written(&self, state: &State, image: usize) -> Option<String> {
+        Some(self.grid().line_image(Image::TURN[image], self.stone_at(state), state.to_move))
+    }
+
+    fn move_image(&self, mv: u16, image: usize) -> u16 {
+        if mv == SWAP {
+            return SWAP;
+        }
+        let (column, row) = self.grid().image(Image::TURN[image], self.column_and_row(mv));
+        self.at(column, row)
+    }
+
+    // The text of a position says all there is.
+    fn precondition(&self, _: &State) -> Precondition {
+        Precondition::NONE
     }
 
     fn position(&self, state: &State) -> Option<String> {

@@ -1,10 +1,10 @@
 //! Noughts and crosses: a row, column or diagonal of one's own wins, a full board is a draw. On 3 x 3 it is the oracle
 //! of the tree searches: small enough to try everything, and drawn under perfect play.
 
-use crate::grid::{self, Grid, cell_name, parse_square, zobrist};
+use crate::grid::{self, Grid, Image, cell_name, parse_square, zobrist};
 use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::picture::Picture;
-use sortie_core::{Boxed, Domain, Game, Outcome, Rng, Side};
+use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side};
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {
@@ -138,6 +138,26 @@ impl Game for TicTacToe {
 
     fn move_of(&self, _: &State, id: u16) -> u8 {
         id as u8
+    }
+
+    fn images(&self) -> usize {
+        Image::SQUARE.len()
+    }
+
+    fn written(&self, state: &State, image: usize) -> Option<String> {
+        let at = |column, row| state.stone(self.size * row + column);
+        Some(self.grid().line_image(Image::SQUARE[image], at, self.to_move(state)))
+    }
+
+    fn move_image(&self, cell: u8, image: usize) -> u8 {
+        let at = (usize::from(cell) % self.size, usize::from(cell) / self.size);
+        let (column, row) = self.grid().image(Image::SQUARE[image], at);
+        (self.size * row + column) as u8
+    }
+
+    // The text of a position says all there is.
+    fn precondition(&self, _: &State) -> Precondition {
+        Precondition::NONE
     }
 
     fn position(&self, state: &State) -> Option<String> {

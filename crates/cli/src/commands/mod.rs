@@ -2,11 +2,13 @@
 
 pub mod analyse;
 pub mod bench;
+pub mod bench_db;
 pub mod bench_games;
 pub mod bench_jobs;
 pub mod bench_messages;
 pub mod bench_schedules;
 pub mod compare;
+pub mod db;
 pub mod doctor;
 pub mod engine;
 pub mod learn;

@@ -4,6 +4,8 @@
 use crate::args::Prove as Args;
 use crate::commands::analyse::{ended, name};
 use crate::contest::{claim, fresh_path, processors, read_request, say_stopped};
+use crate::database::worker::{Book, Consulting};
+use crate::database::{self, keep};
 use crate::folder::write_whole;
 use crate::journal::{self, Journal};
 use crate::output::{self, count, rounded};
@@ -20,6 +22,7 @@ use sortie_core::joblevel::{
     Question, RootMove, Select, Statuses, Trust, Value,
 };
 use sortie_core::{AnyGame, JobId, JobSource, Side, run_jobs};
+use sortie_store::{Added, Source};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -31,6 +34,8 @@ pub const PROVE: &str = "prove.toml";
 /// The answers, one a line.
 const JOBS: &str = "jobs.jsonl";
 const RESULT: &str = "result.json";
+/// The proof that a database refers to, if `--proof` names no other place.
+const PROOF: &str = "solution.proof";
 const FORMAT: u32 = 1;
 const STATUSES_BYTES_MAX: u64 = 1 << 20;
 /// Positions that the solver looks at for what the tree leaves open, when a proof is written down: for each of those so
@@ -56,6 +61,11 @@ struct Request {
     /// Who is asked where the exact solver has no result, as a player is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     player: Option<String>,
+    /// The database of proved positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    db: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    db_successors: bool,
     plan: Plan,
 }
 
@@ -92,6 +102,8 @@ pub fn run(args: &Args) -> Result<Verdict> {
         memory: args.memory,
         proof: args.proof.clone(),
         player: args.player.clone(),
+        db: args.db.clone(),
+        db_successors: args.db_successors,
         plan: Plan {
             question: named("--ask", &args.ask, &QUESTIONS)?,
             select: named("--select", &args.select, &Select::ALL)?,
@@ -161,6 +173,14 @@ fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool)
         }
     }
     let mut tree = JobTree::new(board, request.position.clone(), request.plan.clone());
+    let book = match &request.db {
+        Some(place) => Some(Arc::new(Book::new(
+            database::open(place)?,
+            database::name(&instance)?,
+            request.db_successors,
+        ))),
+        None => None,
+    };
     let folder = claim(path, PROVE, request, "search")?;
     let before = know(&mut tree, path)?;
     let stop = stop_on_signals()?;
@@ -171,8 +191,14 @@ fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool)
         }
     }
     let begun = Instant::now();
-    let team =
-        Team { game, request, idle: Mutex::default(), flags: Mutex::default(), told: Mutex::default() };
+    let team = Team {
+        game,
+        request,
+        book: book.clone(),
+        idle: Mutex::default(),
+        flags: Mutex::default(),
+        told: Mutex::default(),
+    };
     let journal = Journal::open(&path.join(JOBS)).with_context(|| path.join(JOBS).display().to_string())?;
     let mut recorder = Recorder {
         tree: &mut tree,
@@ -191,16 +217,42 @@ fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool)
         return Err(trouble);
     }
     synced.with_context(|| path.join(JOBS).display().to_string())?;
-    let proof = match &request.proof {
-        Some(file) if tree.ended() == Some(Ended::Decided) => {
-            if !quiet {
-                output::say("decided; writing the proof down");
-            }
-            Some(write_proof(game, request, &tree, file, &stop)?)
+    let (mut proof, mut stored) = (None, None);
+    if tree.ended() == Some(Ended::Decided) && (request.proof.is_some() || book.is_some()) {
+        if !quiet {
+            output::say("decided; writing the proof down");
         }
-        _ => None,
-    };
-    let report = Report { request, tree: &tree, path, seconds: begun.elapsed().as_secs_f64(), proof };
+        let answers = match book {
+            Some(_) => journal::read::<Line>(&path.join(JOBS))?,
+            None => Vec::new(),
+        };
+        let answers: Vec<(Job, Answer)> = answers.into_iter().map(|line| (line.job, line.answer)).collect();
+        let run = path.display().to_string();
+        match &book {
+            Some(book) if request.proof.is_none() && keep::own(&answers) => {
+                stored = Some(keep::tree(&*book.store, &book.game, game, &tree, &answers, &run)?);
+            }
+            _ => {
+                let file = request.proof.clone().unwrap_or_else(|| path.join(PROOF));
+                let written = write_proof(game, request, &tree, &file, book.as_deref(), &stop)?;
+                if let Some(book) = &book {
+                    let source = Source { run, ..super::db::source(&written.proof, &file)? };
+                    let added = keep::proof(&*book.store, &book.game, game, &written.proof, source);
+                    stored = Some(added.with_context(|| {
+                        let place = request.db.as_deref().unwrap_or_default();
+                        format!("not stored; `sortie db put {place} {}` tries again", file.display())
+                    })?);
+                }
+                proof = Some(written);
+            }
+        }
+    }
+    let trouble = book.as_ref().and_then(|book| lock(&book.trouble).take());
+    if let Some(trouble) = trouble {
+        output::say(&format!("sortie: the search went on without the database: {trouble}"));
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    let report = Report { request, tree: &tree, path, seconds, proof, book: book.as_deref(), stored };
     let result = report.to_json();
     let written = folder.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes());
     written.with_context(|| format!("cannot write {}", path.join(RESULT).display()))?;
@@ -239,6 +291,7 @@ fn know(tree: &mut JobTree, path: &Path) -> Result<u64> {
 struct Team<'a> {
     game: &'a dyn AnyGame,
     request: &'a Request,
+    book: Option<Arc<Book>>,
     idle: Mutex<Vec<Box<dyn AnyWorker>>>,
     /// Raised when a job is not wanted any more.
     flags: Mutex<HashMap<JobId, Arc<AtomicBool>>>,
@@ -248,8 +301,13 @@ struct Team<'a> {
 
 impl Team<'_> {
     fn hire(&self) -> Result<Box<dyn AnyWorker>> {
-        let Request { player, memory, plan, seed, .. } = self.request;
-        crate::engine::hire(self.game, player.as_deref(), (*memory as usize) << 20, &plan.statuses, *seed)
+        let Request { player, memory, plan: Plan { statuses, .. }, seed, .. } = self.request;
+        let worker =
+            crate::engine::hire(self.game, player.as_deref(), (*memory as usize) << 20, statuses, *seed)?;
+        Ok(match &self.book {
+            Some(book) => Box::new(Consulting::new(worker, book.clone(), self.game, statuses)),
+            None => worker,
+        })
     }
 
     fn work(&self, id: JobId, job: &Job, stop: &AtomicBool) -> Option<Result<Answer>> {
@@ -365,7 +423,7 @@ fn live(tree: &JobTree, before: u64, seconds: f64) -> String {
 /// What was written.
 struct Written {
     file: PathBuf,
-    positions: usize,
+    proof: Proof,
 }
 
 /// Writes the strategies of all that is proved, after checking them.
@@ -374,11 +432,15 @@ fn write_proof(
     request: &Request,
     tree: &JobTree,
     file: &Path,
+    book: Option<&Book>,
     stop: &AtomicBool,
 ) -> Result<Written> {
     let nodes_max = request.plan.effort.nodes.saturating_mul(CERTIFY_TIMES);
     let section = |goal: Goal| {
-        let (start, guide) = (request.position.as_deref(), tree.guide(goal));
+        let (start, mut guide) = (request.position.as_deref(), tree.guide(goal));
+        if let Some(book) = book {
+            guide = keep::longer(book, game, start, &request.moves, goal, guide)?;
+        }
         let section = game.certify(start, &request.moves, goal, &guide, nodes_max, &|| stop.load(Relaxed));
         section
             .map_err(|message| anyhow!("the question is decided, but the proof cannot be written: {message}"))
@@ -398,7 +460,7 @@ fn write_proof(
     game.check(&proof).context("the proof does not check: this is a bug")?;
     write_whole(file, proof.to_text().as_bytes())
         .with_context(|| format!("cannot write {}", file.display()))?;
-    Ok(Written { file: file.to_path_buf(), positions: proof.positions() })
+    Ok(Written { file: file.to_path_buf(), proof })
 }
 
 struct Report<'a> {
@@ -407,6 +469,8 @@ struct Report<'a> {
     path: &'a Path,
     seconds: f64,
     proof: Option<Written>,
+    book: Option<&'a Book>,
+    stored: Option<Added>,
 }
 
 impl Report<'_> {
@@ -428,9 +492,20 @@ impl Report<'_> {
             "jobs": tally,
             "nodes": tree.nodes(),
             "seconds": rounded(self.seconds),
-            "proof": self.proof.as_ref().map(|w| json!({ "file": output::path(&w.file), "positions": w.positions })),
+            "proof": self.proof.as_ref().map(|w| json!({ "file": output::path(&w.file), "positions": w.proof.positions() })),
+            "database": self.book.map(|book| self.book_json(book)),
             "folder": output::path(self.path),
             "version": env!("CARGO_PKG_VERSION"),
+        })
+    }
+
+    fn book_json(&self, book: &Book) -> Json {
+        let tally = &book.tally;
+        let number = |n: &std::sync::atomic::AtomicU64| n.load(Relaxed);
+        json!({
+            "place": self.request.db, "asked": number(&tally.asked), "won": number(&tally.won),
+            "lost": number(&tally.lost), "spared": number(&tally.spared),
+            "stored": self.stored.map(|added| added.new + added.better), "known": self.stored.map(|added| added.known),
         })
     }
 
@@ -473,8 +548,20 @@ impl Report<'_> {
         );
         if let Some(written) = &self.proof {
             let file = written.file.display();
-            text += &format!("proof     {file}, {} positions\n", count(written.positions as u64));
+            text += &format!("proof     {file}, {} positions\n", count(written.proof.positions() as u64));
             text += &format!("verify    {}\n", output::command("verify", &written.file));
+        }
+        if let Some(book) = self.book {
+            let (tally, added) = (&book.tally, self.stored.unwrap_or_default());
+            text += &format!(
+                "database  {} positions looked up, {} won and {} other hits, {} jobs spared; {} stored, {} were there\n",
+                count(tally.asked.load(Relaxed)),
+                count(tally.won.load(Relaxed)),
+                count(tally.lost.load(Relaxed)),
+                count(tally.spared.load(Relaxed)),
+                count(added.new + added.better),
+                count(added.known),
+            );
         }
         text + &format!("folder    {}", self.path.display())
     }

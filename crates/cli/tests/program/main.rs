@@ -2,6 +2,7 @@
 
 mod arena_match;
 mod bad_input;
+mod database;
 mod engines;
 mod interrupt;
 mod learn;

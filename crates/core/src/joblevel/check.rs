@@ -3,10 +3,12 @@
 //! compared as a whole, so what one path proves is not taken for what another would need.
 
 use super::proof::{Goal, Proof, Section};
-use super::value::Value;
+use super::value::{Bounds, Value};
 use super::worker::position;
-use crate::domain::Game;
+use crate::domain::{Domain, Game};
+use crate::ident::Ident;
 use crate::play::PlayError;
+use std::collections::HashMap;
 
 /// A proof that holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,8 +43,57 @@ fn after(path: &[String]) -> String {
     if path.is_empty() { String::new() } else { format!(" (after {})", path.join(" ")) }
 }
 
+/// What is proved of a position, as a database keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fact {
+    /// The position.
+    pub ident: Ident,
+    /// Its value, for the first side.
+    pub bounds: Bounds,
+    /// The number of the move that gets it for the side to move, in the mirror image that the name belongs to.
+    pub best: Option<u16>,
+}
+
+/// What a game has proved by its own means.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settled {
+    /// What. Empty: nothing.
+    pub facts: Vec<Fact>,
+    /// So many of them, the first ones, are positions in which a turn begins: all, where a turn is one move.
+    pub turns: usize,
+}
+
 /// Checks all sections of a proof.
 pub(crate) fn check<G: Game>(game: &G, proof: &Proof) -> Result<Checked, CheckError> {
+    visit(game, proof, &mut |_, _, _| {})
+}
+
+/// What a proof that holds says of every position in it, the one that is proved last.
+pub(crate) fn harvest<G: Game>(game: &G, proof: &Proof) -> Result<Vec<Fact>, CheckError> {
+    let (mut facts, mut at) = (Vec::<Fact>::new(), HashMap::new());
+    visit(game, proof, &mut |state, goal, word| {
+        let Some(ident) = game.ident(state) else { return };
+        let mv = word.and_then(|word| game.parse_move(state, word));
+        let best = mv.map(|mv| game.move_id(game.move_image(mv, ident.image.into())));
+        let fact = Fact { ident, bounds: goal.bounds(), best };
+        let slot = *at.entry((ident.key, ident.check, ident.precondition)).or_insert(facts.len());
+        match facts.get_mut(slot) {
+            None => facts.push(fact),
+            // Both sides of a draw, or the mirror image of a position that was there.
+            Some(known) => {
+                known.bounds = known.bounds.meet(fact.bounds).unwrap_or(known.bounds);
+                known.best = known.best.or(best);
+            }
+        }
+    })?;
+    Ok(facts)
+}
+
+/// Called with a position, what is proved of it, and the move if it is the turn of the side that reaches the goal.
+type Visit<'a, G> = &'a mut dyn FnMut(&<G as Domain>::State, Goal, Option<&str>);
+
+/// Checks all sections of a proof, and calls `each` for every position of those that hold.
+fn visit<G: Game>(game: &G, proof: &Proof, each: Visit<G>) -> Result<Checked, CheckError> {
     let state = position(game, proof.start.as_deref(), &proof.moves)?;
     for (section, number) in proof.sections.iter().zip(1..) {
         let mut checker = Checker { game, section, met: vec![None; section.lines.len()], path: Vec::new() };
@@ -56,12 +107,12 @@ pub(crate) fn check<G: Game>(game: &G, proof: &Proof) -> Result<Checked, CheckEr
             Some(line) => Err((line, "nothing leads here".into())),
             None => Ok(()),
         });
-        checked.map_err(|(line, message)| CheckError::Wrong {
-            section: number,
-            line,
-            path: checker.path,
-            message,
-        })?;
+        let Checker { met, path, .. } = checker;
+        checked.map_err(|(line, message)| CheckError::Wrong { section: number, line, path, message })?;
+        for (state, moves) in met.iter().flatten().zip(&section.lines) {
+            let ours = game.to_move(state) == section.goal.side;
+            each(state, section.goal, moves.first().filter(|_| ours).map(|(word, _)| &**word));
+        }
     }
     let goals = proof.sections.iter().map(|section| section.goal).collect();
     Ok(Checked { goals, positions: proof.positions() })

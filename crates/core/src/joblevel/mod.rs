@@ -29,7 +29,7 @@ mod tree;
 mod value;
 mod worker;
 
-pub use check::{CheckError, Checked};
+pub use check::{CheckError, Checked, Fact, Settled};
 pub use drill::{Drill, Drilled};
 pub use player::{Hire, JobPlay, JobPlayer};
 pub use proof::{Goal, Proof, ProofError, Section};
@@ -43,5 +43,5 @@ pub use value::{Bounds, Value};
 pub use worker::{AnyWorker, Asked};
 
 pub(crate) use certify::certify;
-pub(crate) use check::check;
-pub(crate) use worker::Worker;
+pub(crate) use check::{check, harvest};
+pub(crate) use worker::{Worker, position};

@@ -153,7 +153,7 @@ fn ratio(proof: u32, disproof: u32) -> f64 {
 }
 
 /// The position after some moves.
-pub(super) fn position<G: Game>(
+pub(crate) fn position<G: Game>(
     game: &G,
     start: Option<&str>,
     words: &[String],

@@ -5,8 +5,8 @@
 //! It knows nothing of turns: an attack search passes for the other side, a proof puts stones where no game would.
 
 use super::rules::{Connect6, State};
-use crate::grid::{SIDE_MAX, zobrist};
-use sortie_core::{Side, mix};
+use crate::grid::{Grid, Image, SIDE_MAX, zobrist};
+use sortie_core::{Ident, Precondition, Side, mix};
 use std::sync::Arc;
 
 /// No cell: the second stone of a turn that has only one.
@@ -127,18 +127,13 @@ impl Board {
 
     /// A hash of the stones and the side to move that all eight mirror images of a position share.
     pub fn symmetric_key(&self, to_move: usize) -> u128 {
-        let last = self.windows.size - 1;
-        let mut keys = [u128::from(to_move as u64); 8];
-        for (cell, &stone) in self.stones.iter().enumerate().filter(|(_, stone)| **stone != 2) {
-            let (c, r) = (cell % self.windows.size, cell / self.windows.size);
-            let (fc, fr) = (last - c, last - r);
-            let images = [(c, r), (fc, r), (c, fr), (fc, fr), (r, c), (fr, c), (r, fc), (fr, fc)];
-            for (key, (c, r)) in keys.iter_mut().zip(images) {
-                let number = 2 * (r * SIDE_MAX + c) as u64 + u64::from(stone);
-                *key ^= u128::from(mix(number)) << 64 | u128::from(mix(!number));
-            }
-        }
-        keys.into_iter().min().expect("eight of them")
+        self.ident(to_move).key
+    }
+
+    /// The name of the position in a database, with this side to move.
+    pub fn ident(&self, to_move: usize) -> Ident {
+        let stones = self.stones.iter().zip(0..).filter(|(stone, _)| **stone != 2);
+        ident(self.windows.size, stones.map(|(&stone, cell)| (cell, stone.into())), to_move)
     }
 
     /// What the live windows of a side are worth.
@@ -294,6 +289,25 @@ impl Board {
             }
         }
     }
+}
+
+/// The name of a position in a database: of the eight mirror images, the least sum of random numbers, one a stone.
+pub fn ident(size: usize, stones: impl Iterator<Item = (u16, usize)>, to_move: usize) -> Ident {
+    let grid = Grid::new(size, size);
+    let mut names = [(u128::from(to_move as u64), to_move as u64); 8];
+    for (cell, stone) in stones {
+        let at = (usize::from(cell) % size, usize::from(cell) / size);
+        for ((key, check), how) in names.iter_mut().zip(Image::SQUARE) {
+            let (c, r) = grid.image(how, at);
+            let number = (2 * (r * SIDE_MAX + c) + stone) as u64;
+            *key ^= u128::from(mix(number)) << 64 | u128::from(mix(!number));
+            *check ^= mix(number << 32);
+        }
+    }
+    let named = names.into_iter().zip(0..).min().expect("eight of them");
+    let ((key, check), image) = named;
+    let side = if to_move == 0 { Side::First } else { Side::Second };
+    Ident { key, check: check as u32, side, image, precondition: Precondition::NONE }
 }
 
 /// How many stones it takes to hit every one of some threats, and with which turns it can be done.

@@ -11,6 +11,7 @@
 mod attack;
 mod board;
 mod engine;
+mod facts;
 #[cfg(test)]
 mod oracle;
 mod player;

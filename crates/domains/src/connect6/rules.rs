@@ -2,12 +2,12 @@
 //! a cell is worth to a playout is read off eleven bits a direction.
 
 use super::player::EnginePlayer;
-use super::text;
 use super::worker::EngineWorker;
-use crate::grid::{self, Grid, SIDE_MAX, zobrist};
-use sortie_core::joblevel::AnyWorker;
+use super::{board, facts, text};
+use crate::grid::{self, Grid, Image, SIDE_MAX, zobrist};
+use sortie_core::joblevel::{AnyWorker, Settled, Statuses};
 use sortie_core::picture::Picture;
-use sortie_core::{AnyPlayer, Domain, Game, Outcome, Rng, Side};
+use sortie_core::{AnyPlayer, Domain, Game, Ident, Outcome, Precondition, Rng, Side};
 use std::sync::Arc;
 
 /// Rows, columns and both kinds of diagonals of the largest board.
@@ -130,6 +130,13 @@ impl Connect6 {
         let Spot { line, bit } = self.spots[usize::from(cell)][0];
         let on = |side: usize| state.stones[side][usize::from(line)] >> bit & 1 == 1;
         if on(0) { Some(Side::First) } else { on(1).then_some(Side::Second) }
+    }
+
+    /// Where a cell is in a mirror image of the board.
+    pub(super) fn cell_image(&self, cell: u16, image: usize) -> u16 {
+        let at = (usize::from(cell) % self.size, usize::from(cell) / self.size);
+        let (column, row) = self.grid().image(Image::SQUARE[image], at);
+        (row * self.size + column) as u16
     }
 
     fn stone_at(&self, state: &State) -> impl Fn(usize, usize) -> Option<Side> {
@@ -325,6 +332,37 @@ impl Game for Connect6 {
         text::parse_position(self, text)
     }
 
+    fn images(&self) -> usize {
+        Image::SQUARE.len()
+    }
+
+    fn written(&self, state: &State, image: usize) -> Option<String> {
+        Some(self.grid().line_image(Image::SQUARE[image], self.stone_at(state), state.to_move()))
+    }
+
+    fn move_image(&self, cell: u16, image: usize) -> u16 {
+        self.cell_image(cell, image)
+    }
+
+    // The text of a position says all there is.
+    fn precondition(&self, _: &State) -> Precondition {
+        Precondition::NONE
+    }
+
+    fn ident(&self, state: &State) -> Option<Ident> {
+        let cells = (0..self.spots.len() as u16).filter_map(|cell| Some((cell, self.stone(state, cell)?)));
+        let stones = cells.map(|(cell, side)| (cell, index(side)));
+        Some(board::ident(self.size, stones, index(state.to_move())))
+    }
+
+    fn worker(self: &Arc<Self>, _: &Statuses) -> Option<Box<dyn AnyWorker>> {
+        Some(Box::new(EngineWorker::new(self.clone())))
+    }
+
+    fn settle(&self, state: &State, nodes_max: u64) -> Settled {
+        facts::settle(self, state, nodes_max)
+    }
+
     /// What the windows through the cell are worth to either side.
     #[inline]
     fn appeal(&self, state: &State, cell: u16) -> i32 {
@@ -385,10 +423,6 @@ impl Game for Connect6 {
 
     fn engine(self: &Arc<Self>, _seed: u64) -> Option<Box<dyn AnyPlayer>> {
         Some(Box::new(EnginePlayer::new(self.clone())))
-    }
-
-    fn job_worker(self: &Arc<Self>) -> Option<Box<dyn AnyWorker>> {
-        Some(Box::new(EngineWorker::new(self.clone())))
     }
 
     fn rollout(

@@ -59,12 +59,18 @@ impl EngineWorker {
     fn holds(&self, state: &State, excluded: &[[u16; 2]], evidence: &Evidence) -> bool {
         let (size, mut board) = (self.game.size(), self.engine.board(&self.game, state));
         let side = usize::from(state.to_move() == Side::Second);
+        // A turn of two stones is none where one is left to play.
+        let fits = |turn: [u16; 2]| state.stones_left() == 2 || turn[1] == NONE;
         match evidence {
-            Evidence::Win(proof) => check(size, board.stones(), side as u8, proof).is_ok(),
+            Evidence::Win(proof) => {
+                proof.steps.first().is_some_and(|step| fits(step.turn))
+                    && check(size, board.stones(), side as u8, proof).is_ok()
+            }
             Evidence::Loss(loss) => {
                 let left = state.stones_left();
                 check_loss(size, board.stones(), side as u8, left, excluded, loss).is_ok()
             }
+            Evidence::Quiet(turn, _) if !fits(*turn) => false,
             Evidence::Quiet(turn, loss) => {
                 board.play(*turn, side);
                 check_loss(size, board.stones(), 1 - side as u8, 2, &[], loss).is_ok()

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# The store of proved positions on a real MariaDB, which this script installs where it may and starts in the target
+# folder: the suite that the embedded store passes, a server killed in mid-write, and the command with --db mysql://.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+target=${CARGO_TARGET_DIR:-$PWD/target}
+folder=$target/mariadb
+home=$(mktemp -d)
+trap 'bench/mariadb.sh stop "$folder"; rm -rf "$folder" "$home"' EXIT
+
+rm -rf "$folder"
+url=$(bench/mariadb.sh start "$folder")
+export SORTIE_MARIADB=${url/sortie/NAME} SORTIE_MARIADB_CRASH="bench/mariadb.sh crash $folder" SORTIE_ROOT=$PWD
+
+echo "-- the suite"
+cargo test --locked -p sortie-store --features mariadb --test suite
+echo "-- the server is killed in mid-write"
+cargo test --locked -p sortie-store --features mariadb --test suite -- --ignored the_server_killed
+
+echo "-- the command"
+cargo build --profile quick --locked -p sortie-cli --features mariadb
+sortie=$target/quick/sortie
+cd "$home"
+"$sortie" prove breakthrough/4x4 --db "$url" --quiet --job-nodes 300 --out first
+"$sortie" prove breakthrough/4x4 --db "$url" --quiet --job-nodes 300 --proof win.proof --out second
+"$sortie" verify win.proof
+"$sortie" db check "$url" --all
+"$sortie" db export "$url" --out all.jsonl
+"$sortie" db import copy.db all.jsonl
+"$sortie" bench db --db "$url" --positions 20000

@@ -1,0 +1,469 @@
+//! The store in one file. redb gives the B-tree, the transactions and the repair after a crash; a file belongs to one
+//! writer or to any number of readers at a time. So nobody keeps it: a reader gives it back every now and then, a writer
+//! after every batch, and who holds the lock of a second file is the next to have it.
+
+use crate::entry::{Batch, Entry, GameName, REST, Source, digest};
+use crate::{Added, Each, Store, StoreError, entry_of};
+use redb::{
+    Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction, ReadableDatabase,
+    ReadableTable, ReadableTableMetadata, TableDefinition, TableError, TableHandle, WriteTransaction,
+};
+use sortie_core::{Ident, Precondition};
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// A reader gives the file back after so long, and then sees what others have stored.
+const HOLD: Duration = Duration::from_millis(500);
+/// How often a lock is tried.
+const TRY_EVERY: Duration = Duration::from_millis(5);
+/// Pages that are kept in memory; the system keeps more.
+const CACHE_BYTES: usize = 256 << 20;
+/// Entries that a scan reads at a time.
+const PIECE: usize = 10_000;
+/// The version of the tables.
+const FORMAT: u32 = 1;
+
+type Rest = &'static [u8; REST];
+/// Positions whose value depends on nothing else, by key.
+type Plain = ReadOnlyTable<&'static [u8; 16], Rest>;
+/// The others, by key and precondition.
+type Conditional = ReadOnlyTable<&'static [u8; 25], Rest>;
+
+const ABOUT: TableDefinition<&str, u32> = TableDefinition::new("about");
+/// Sources by game and number, as JSON.
+const SOURCES: TableDefinition<(&str, u32), &str> = TableDefinition::new("sources");
+/// Their numbers by game and hash of the text.
+const NUMBERS: TableDefinition<(&str, &[u8; 16]), u32> = TableDefinition::new("numbers");
+
+fn builder() -> redb::Builder {
+    let mut builder = redb::Builder::new();
+    builder.set_cache_size(CACHE_BYTES);
+    builder
+}
+
+/// A store in a file.
+pub struct Embedded {
+    path: PathBuf,
+    wait: Duration,
+    reader: Arc<Mutex<Option<Reader>>>,
+}
+
+/// The file, open for reading.
+struct Reader {
+    /// Of the game that was last asked for.
+    tables: Option<(GameName, Tables)>,
+    transaction: ReadTransaction,
+    _database: ReadOnlyDatabase,
+}
+
+fn lock(reader: &Mutex<Option<Reader>>) -> MutexGuard<'_, Option<Reader>> {
+    reader.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        *self.reader() = None;
+    }
+}
+
+struct Tables {
+    plain: Option<Plain>,
+    /// `None` if it is empty, as that of most games is.
+    conditional: Option<Conditional>,
+}
+
+impl Embedded {
+    /// The store at a path, which is made by the first `put`. Somebody else who has it is waited for up to `wait`.
+    pub fn new(path: &Path, wait: Duration) -> Embedded {
+        Embedded { path: path.to_path_buf(), wait, reader: Arc::default() }
+    }
+
+    fn broken(&self, message: impl ToString) -> StoreError {
+        StoreError::Broken { place: self.path.display().to_string(), message: message.to_string() }
+    }
+
+    fn busy(&self) -> StoreError {
+        StoreError::Busy(self.path.display().to_string())
+    }
+
+    /// Waits to be next. Whoever is next gets the file as soon as it is free, and nobody overtakes him.
+    fn queue(&self, until: Instant) -> Result<File, StoreError> {
+        let mut name = self.path.clone().into_os_string();
+        name.push(".lock");
+        let file = File::options().create(true).truncate(false).write(true).open(&name);
+        let file = file.map_err(|error| {
+            let place = Path::new(&name).display().to_string();
+            StoreError::Broken { place, message: error.to_string() }
+        })?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(error)) => return Err(self.broken(error)),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(TRY_EVERY),
+                Err(TryLockError::WouldBlock) => return Err(self.busy()),
+            }
+        }
+    }
+
+    /// Opens the file for writing, alone.
+    fn write<T>(&self, work: impl FnOnce(&mut Database) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        *self.reader() = None;
+        let until = Instant::now() + self.wait;
+        let queue = self.queue(until)?;
+        loop {
+            match builder().create(&self.path) {
+                Ok(mut database) => {
+                    drop(queue);
+                    return work(&mut database);
+                }
+                Err(DatabaseError::DatabaseAlreadyOpen) if Instant::now() < until => {
+                    std::thread::sleep(TRY_EVERY);
+                }
+                Err(DatabaseError::DatabaseAlreadyOpen) => return Err(self.busy()),
+                Err(error) => return Err(self.broken(error)),
+            }
+        }
+    }
+
+    fn reader(&self) -> MutexGuard<'_, Option<Reader>> {
+        lock(&self.reader)
+    }
+
+    /// Reads with the file open; `None` if there is none.
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&mut Reader) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let mut reader = self.reader();
+        if reader.is_none() {
+            *reader = self.open()?;
+            let held = self.reader.clone();
+            // It is given back though nobody asks again.
+            std::thread::spawn(move || {
+                std::thread::sleep(HOLD);
+                *lock(&held) = None;
+            });
+        }
+        reader.as_mut().map(work).transpose()
+    }
+
+    fn open(&self) -> Result<Option<Reader>, StoreError> {
+        if !self.path.exists() {
+            return Ok(None);
+        }
+        let until = Instant::now() + self.wait;
+        let mut mended = false;
+        let _queue = self.queue(until)?;
+        loop {
+            match builder().open_read_only(&self.path) {
+                Ok(database) => {
+                    let transaction = self.at(database.begin_read())?;
+                    self.format(&transaction)?;
+                    return Ok(Some(Reader { tables: None, transaction, _database: database }));
+                }
+                Err(DatabaseError::DatabaseAlreadyOpen) if Instant::now() < until => {
+                    std::thread::sleep(TRY_EVERY);
+                }
+                Err(DatabaseError::DatabaseAlreadyOpen) => return Err(self.busy()),
+                // Somebody was killed while writing: opening it for writing mends it.
+                Err(DatabaseError::RepairAborted) if !mended => {
+                    mended = true;
+                    match builder().open(&self.path) {
+                        Ok(_) | Err(DatabaseError::DatabaseAlreadyOpen) => {}
+                        Err(error) => return Err(self.broken(error)),
+                    }
+                }
+                Err(error) => return Err(self.broken(error)),
+            }
+        }
+    }
+
+    fn format(&self, transaction: &ReadTransaction) -> Result<(), StoreError> {
+        let about = match transaction.open_table(ABOUT) {
+            Ok(about) => about,
+            Err(TableError::TableDoesNotExist(_)) => return Ok(()),
+            Err(error) => return Err(self.broken(error)),
+        };
+        match about.get("format").map_err(|error| self.broken(error))?.map(|format| format.value()) {
+            Some(FORMAT) | None => Ok(()),
+            Some(other) => {
+                Err(self.broken(format!("format {other} is of another version: expected {FORMAT}")))
+            }
+        }
+    }
+
+    fn put_in(
+        &self,
+        transaction: &WriteTransaction,
+        game: &GameName,
+        batches: &[Batch],
+    ) -> Result<Added, StoreError> {
+        let (name, names) = (game.to_string(), Names::of(game));
+        self.at(self.at(transaction.open_table(ABOUT))?.insert("format", FORMAT))?;
+        let mut sources = self.at(transaction.open_table(SOURCES))?;
+        let mut numbers = self.at(transaction.open_table(NUMBERS))?;
+        let mut plain = self.at(transaction.open_table(names.plain()))?;
+        let mut conditional = self.at(transaction.open_table(names.conditional()))?;
+        let mut added = Added::default();
+        for batch in batches {
+            let text = self.at(serde_json::to_string(&batch.source))?;
+            let digest = digest(&text);
+            let known = self.at(numbers.get((&*name, &digest)))?.map(|number| number.value());
+            let source = match known {
+                Some(number) => number,
+                None => {
+                    let number = self.at(last(&sources, &name))? + 1;
+                    self.at(sources.insert((&*name, number), &*text))?;
+                    self.at(numbers.insert((&*name, &digest), number))?;
+                    number
+                }
+            };
+            for fact in &batch.facts {
+                let entry = entry_of(game, fact, batch, source)?;
+                let (key, long) = (entry.key.to_be_bytes(), long_key(entry.key, entry.precondition));
+                let free = entry.precondition == Precondition::NONE;
+                let known = match free {
+                    true => self.at(plain.get(&key))?.map(|rest| *rest.value()),
+                    false => self.at(conditional.get(&long))?.map(|rest| *rest.value()),
+                };
+                match known {
+                    None => added.new += 1,
+                    Some(rest) => {
+                        let known = self.entry(entry.key, entry.precondition, &rest)?;
+                        if !entry.replaces(&known, game)? {
+                            added.known += 1;
+                            continue;
+                        }
+                        added.better += 1;
+                    }
+                }
+                match free {
+                    true => self.at(plain.insert(&key, &entry.rest())).map(drop)?,
+                    false => self.at(conditional.insert(&long, &entry.rest())).map(drop)?,
+                }
+            }
+        }
+        Ok(added)
+    }
+
+    fn entry(&self, key: u128, precondition: Precondition, rest: &[u8; REST]) -> Result<Entry, StoreError> {
+        let entry = Entry::of(key, precondition, rest);
+        entry.ok_or_else(|| self.broken(format!("the entry of {key:032x} means nothing")))
+    }
+
+    fn at<T, E: std::fmt::Display>(&self, result: Result<T, E>) -> Result<T, StoreError> {
+        result.map_err(|error| self.broken(error))
+    }
+
+    /// The tables of a game.
+    fn tables<'a>(&self, reader: &'a mut Reader, game: &GameName) -> Result<&'a Tables, StoreError> {
+        if reader.tables.as_ref().is_none_or(|(of, _)| of != game) {
+            let names = Names::of(game);
+            let plain = self.there(reader.transaction.open_table(names.plain()))?;
+            let conditional = self.there(reader.transaction.open_table(names.conditional()))?;
+            let conditional = match conditional {
+                Some(table) if self.at(table.is_empty())? => None,
+                other => other,
+            };
+            reader.tables = Some((game.clone(), Tables { plain, conditional }));
+        }
+        Ok(&reader.tables.as_ref().expect("they were just opened").1)
+    }
+
+    fn there<T>(&self, table: Result<T, TableError>) -> Result<Option<T>, StoreError> {
+        match table {
+            Ok(table) => Ok(Some(table)),
+            Err(TableError::TableDoesNotExist(_)) => Ok(None),
+            Err(error) => Err(self.broken(error)),
+        }
+    }
+
+    /// The entries of a position whose value depends on something else.
+    fn conditional(&self, table: &Conditional, key: u128, out: &mut Vec<Entry>) -> Result<(), StoreError> {
+        let (first, last) = (Precondition::NONE, Precondition { kind: u8::MAX, hash: u64::MAX });
+        for row in self.at(table.range::<&[u8; 25]>(&long_key(key, first)..=&long_key(key, last)))? {
+            let (long, rest) = self.at(row)?;
+            out.push(self.entry(key, short_key(long.value()).1, rest.value())?);
+        }
+        Ok(())
+    }
+}
+
+impl Store for Embedded {
+    fn put(&self, game: &GameName, batches: &[Batch]) -> Result<Added, StoreError> {
+        self.write(|database| {
+            let transaction = self.at(database.begin_write())?;
+            let added = self.put_in(&transaction, game, batches)?;
+            self.at(transaction.commit())?;
+            Ok(added)
+        })
+    }
+
+    fn get(&self, game: &GameName, idents: &[Ident]) -> Result<Vec<Vec<Entry>>, StoreError> {
+        let found = self.read(|reader| {
+            let tables = self.tables(reader, game)?;
+            let find = |ident: &Ident| {
+                let mut entries = Vec::new();
+                if let Some(plain) = &tables.plain
+                    && let Some(rest) = self.at(plain.get(&ident.key.to_be_bytes()))?
+                {
+                    entries.push(self.entry(ident.key, Precondition::NONE, rest.value())?);
+                }
+                if let Some(conditional) = &tables.conditional {
+                    self.conditional(conditional, ident.key, &mut entries)?;
+                }
+                entries.retain(|entry| entry.check == ident.check);
+                Ok(entries)
+            };
+            idents.iter().map(find).collect()
+        })?;
+        Ok(found.unwrap_or_else(|| vec![Vec::new(); idents.len()]))
+    }
+
+    fn scan(&self, game: &GameName, each: Each) -> Result<(), StoreError> {
+        // In pieces, and with the file given back between them: whoever is called may ask the store in turn.
+        let mut from = Some([0; 16]);
+        while let Some(first) = from {
+            let piece = self.read(|reader| {
+                let mut entries = Vec::new();
+                let Some(plain) = &self.tables(reader, game)?.plain else { return Ok(entries) };
+                for row in self.at(plain.range::<&[u8; 16]>(&first..))?.take(PIECE) {
+                    let (key, rest) = self.at(row)?;
+                    let key = u128::from_be_bytes(*key.value());
+                    entries.push(self.entry(key, Precondition::NONE, rest.value())?);
+                }
+                Ok(entries)
+            })?;
+            let piece = piece.unwrap_or_default();
+            from = piece.get(PIECE - 1).and_then(|entry| entry.key.checked_add(1)).map(u128::to_be_bytes);
+            piece.into_iter().try_for_each(&mut *each)?;
+        }
+        let mut from = Some([0; 25]);
+        while let Some(first) = from {
+            let piece = self.read(|reader| {
+                let mut entries = Vec::new();
+                let Some(conditional) = &self.tables(reader, game)?.conditional else { return Ok(entries) };
+                for row in self.at(conditional.range::<&[u8; 25]>(&first..))?.take(PIECE) {
+                    let (long, rest) = self.at(row)?;
+                    let (key, precondition) = short_key(long.value());
+                    entries.push(self.entry(key, precondition, rest.value())?);
+                }
+                Ok(entries)
+            })?;
+            let piece = piece.unwrap_or_default();
+            from = piece.get(PIECE - 1).map(|entry| {
+                let Precondition { kind, hash } = entry.precondition;
+                let (hash, over) = hash.overflowing_add(1);
+                long_key(entry.key, Precondition { kind: kind.saturating_add(over.into()), hash })
+            });
+            piece.into_iter().try_for_each(&mut *each)?;
+        }
+        Ok(())
+    }
+
+    fn games(&self) -> Result<Vec<(GameName, u64)>, StoreError> {
+        let games = self.read(|reader| {
+            let mut games: Vec<(GameName, u64)> = Vec::new();
+            for handle in self.at(reader.transaction.list_tables())? {
+                let Some(game) = handle.name().strip_prefix(PLAIN).and_then(GameName::parse) else {
+                    continue;
+                };
+                let names = Names::of(&game);
+                let plain = self.there(reader.transaction.open_table(names.plain()))?;
+                let conditional = self.there(reader.transaction.open_table(names.conditional()))?;
+                let mut count = plain.map_or(Ok(0), |table| self.at(table.len()))?;
+                count += conditional.map_or(Ok(0), |table| self.at(table.len()))?;
+                games.push((game, count));
+            }
+            Ok(games)
+        })?;
+        Ok(games.unwrap_or_default())
+    }
+
+    fn sources(&self, game: &GameName) -> Result<Vec<(u32, Source)>, StoreError> {
+        let sources = self.read(|reader| {
+            let Some(table) = self.there(reader.transaction.open_table(SOURCES))? else {
+                return Ok(Vec::new());
+            };
+            let name = game.to_string();
+            let mut sources = Vec::new();
+            for row in self.at(table.range((&*name, 0)..=(&*name, u32::MAX)))? {
+                let (key, text) = self.at(row)?;
+                sources.push((key.value().1, self.at(serde_json::from_str(text.value()))?));
+            }
+            Ok(sources)
+        })?;
+        Ok(sources.unwrap_or_default())
+    }
+
+    fn bytes(&self) -> Result<u64, StoreError> {
+        match std::fs::metadata(&self.path) {
+            Ok(about) => Ok(about.len()),
+            Err(_) if !self.path.exists() => Ok(0),
+            Err(error) => Err(self.broken(error)),
+        }
+    }
+
+    fn sound(&self) -> Result<(), StoreError> {
+        if !self.path.exists() {
+            return Ok(());
+        }
+        self.write(|database| match self.at(database.check_integrity())? {
+            true => Ok(()),
+            false => Err(self.broken("was damaged; what could be mended was mended")),
+        })
+    }
+
+    fn tidy(&self) -> Result<(), StoreError> {
+        if !self.path.exists() {
+            return Ok(());
+        }
+        self.write(|database| self.at(database.compact()).map(drop))
+    }
+}
+
+const PLAIN: &str = "positions of ";
+const CONDITIONAL: &str = "positions with preconditions of ";
+
+/// The names of the tables of a game.
+struct Names(String, String);
+
+impl Names {
+    fn of(game: &GameName) -> Names {
+        Names(format!("{PLAIN}{game}"), format!("{CONDITIONAL}{game}"))
+    }
+
+    fn plain(&self) -> TableDefinition<'_, &'static [u8; 16], Rest> {
+        TableDefinition::new(&self.0)
+    }
+
+    fn conditional(&self) -> TableDefinition<'_, &'static [u8; 25], Rest> {
+        TableDefinition::new(&self.1)
+    }
+}
+
+fn long_key(key: u128, precondition: Precondition) -> [u8; 25] {
+    let mut bytes = [0; 25];
+    bytes[..16].copy_from_slice(&key.to_be_bytes());
+    bytes[16] = precondition.kind;
+    bytes[17..].copy_from_slice(&precondition.hash.to_be_bytes());
+    bytes
+}
+
+fn short_key(long: &[u8; 25]) -> (u128, Precondition) {
+    let (mut key, mut hash) = ([0; 16], [0; 8]);
+    key.copy_from_slice(&long[..16]);
+    hash.copy_from_slice(&long[17..]);
+    (u128::from_be_bytes(key), Precondition { kind: long[16], hash: u64::from_be_bytes(hash) })
+}
+
+/// The largest number of a source of a game; 0 if there is none.
+fn last(
+    sources: &impl ReadableTable<(&'static str, u32), &'static str>,
+    game: &str,
+) -> Result<u32, redb::StorageError> {
+    let mut range = sources.range((game, 0)..=(game, u32::MAX))?;
+    Ok(range.next_back().transpose()?.map_or(0, |(key, _)| key.value().1))
+}
