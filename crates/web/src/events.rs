@@ -18,6 +18,8 @@ pub struct Event<'a> {
     pub event: Cow<'a, str>,
     /// Wall time of the run.
     pub seconds: Option<f64>,
+    /// CPU time of the run.
+    pub cpu_seconds: Option<f64>,
     /// Playouts of all streams; of one stream in `improved`.
     pub playouts: Option<f64>,
     /// The best score so far.

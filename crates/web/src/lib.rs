@@ -19,6 +19,8 @@ mod run;
 mod show;
 mod site;
 mod stats;
+mod tree;
+mod workers;
 
 pub use report::{Comparison, Report, compare, gather};
 pub use site::{Options, ServeError, Server};

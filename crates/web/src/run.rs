@@ -17,6 +17,10 @@ pub const EVENTS: &str = "events.jsonl";
 pub const RECORD: &str = "best.record";
 pub const RESULT: &str = "result.json";
 pub const GAMES: &str = "games.jsonl";
+/// The answers of a proof search.
+pub const JOBS: &str = "jobs.jsonl";
+/// How fast everybody was in a study of scaling.
+pub const RATES: &str = "rates.jsonl";
 const INSTANCE: &str = "instance.txt";
 const LOCK: &str = "lock";
 
@@ -38,6 +42,10 @@ pub enum Kind {
     Tune,
     /// A table or figure of a paper.
     Study,
+    /// A search for the value of a position.
+    Prove,
+    /// How spread searches scale.
+    Scale,
     /// Some files of a run, but not the one that says what it is.
     Torn,
     /// Nothing of ours.
@@ -45,14 +53,17 @@ pub enum Kind {
 }
 
 /// The file that makes a folder one of a kind.
-const MARKS: [(&str, Kind); 8] = [
+const MARKS: [(&str, Kind); 11] = [
     (SPEC, Kind::Solve),
     ("match.toml", Kind::Match),
     ("tune.toml", Kind::Tune),
     ("study.toml", Kind::Study),
+    ("prove.toml", Kind::Prove),
+    ("scale.toml", Kind::Scale),
     (EVENTS, Kind::Torn),
     (RECORD, Kind::Torn),
     (GAMES, Kind::Torn),
+    (JOBS, Kind::Torn),
     ("checkpoint", Kind::Torn),
 ];
 
@@ -67,6 +78,16 @@ impl Kind {
         MARKS.iter().find(|(_, kind)| *kind == self).map_or(SPEC, |(file, _)| file)
     }
 
+    /// The file that grows while it goes on.
+    fn log(self) -> &'static str {
+        match self {
+            Kind::Match | Kind::Tune | Kind::Scale => GAMES,
+            Kind::Study => "cells.jsonl",
+            Kind::Prove => JOBS,
+            Kind::Solve | Kind::Torn | Kind::Foreign => EVENTS,
+        }
+    }
+
     /// For people.
     pub fn name(self) -> &'static str {
         match self {
@@ -74,6 +95,8 @@ impl Kind {
             Kind::Match => "match",
             Kind::Tune => "tuning",
             Kind::Study => "study",
+            Kind::Prove => "proof search",
+            Kind::Scale => "scaling study",
             Kind::Torn => "incomplete",
             Kind::Foreign => "not a run",
         }
@@ -129,6 +152,8 @@ pub struct Told {
     pub version: String,
     /// The players of a match.
     pub players: Vec<String>,
+    /// Each search runs on several threads.
+    pub parallel: bool,
 }
 
 /// A folder at a glance.
@@ -158,6 +183,8 @@ pub struct Summary {
     pub reason: Option<String>,
     /// Games of a match.
     pub games: Option<u64>,
+    /// Answers of a proof search.
+    pub jobs: Option<u64>,
     /// What is wrong with the folder, a sentence each.
     pub trouble: Vec<String>,
 }
@@ -176,20 +203,24 @@ impl Summary {
             playouts: None,
             rate: None,
             seconds: None,
-            age: age(&path.join(if kind == Kind::Solve { EVENTS } else { GAMES })).or(age(path)),
+            age: age(&path.join(kind.log())).or(age(path)),
             reason: None,
             games: None,
+            jobs: None,
             trouble: Vec::new(),
         };
         match kind {
             Kind::Foreign => summary.trouble.push(
-                "This folder holds no run of Sortie: none of spec.toml, match.toml, tune.toml or study.toml is in it."
+                "This folder holds no run of Sortie: none of spec.toml, match.toml, tune.toml, prove.toml, scale.toml or \
+                 study.toml is in it."
                     .into(),
             ),
             Kind::Torn => summary.trouble.push(
-                "Files of a run are here, but spec.toml is missing, which says what was run. If it was deleted, put it \
-                 back from a copy; what is left is shown below."
-                    .into(),
+                format!(
+                    "Files of a run are here, but {} is missing, which says what was run. If it was deleted, put it \
+                     back from a copy; what is left is shown below.",
+                    missing(path)
+                ),
             ),
             _ => summary.read_request(),
         }
@@ -240,6 +271,10 @@ impl Summary {
                     if let Some(finished) = result.get("finished").and_then(Value::as_bool) {
                         self.reason = Some(if finished { "done" } else { "asked" }.into());
                     }
+                    // And proof searches this way: null if somebody asked them to stop.
+                    if let Some(ended) = result.get("ended") {
+                        self.reason = Some(ended.as_str().unwrap_or("asked").into());
+                    }
                 }
                 Err(error) => self.trouble.push(format!("{RESULT} is damaged: {error}.")),
             }
@@ -250,6 +285,9 @@ impl Summary {
     fn read_tail(&mut self) {
         if self.path.join(GAMES).is_file() {
             self.games = count_lines(&self.path.join(GAMES)).ok();
+        }
+        if self.kind == Kind::Prove {
+            self.jobs = count_lines(&self.path.join(JOBS)).ok();
         }
         let lines = match read_back(&self.path.join(EVENTS), u64::MAX, 16 << 10, 60) {
             Ok(lines) => lines,
@@ -296,7 +334,7 @@ impl Summary {
             (_, Some(_)) => State::Finished,
             // The lock may be held on another machine that shares the folder.
             (_, None) if self.age.is_some_and(|age| age < SILENT_SECONDS) => State::Running,
-            (_, None) if self.kind == Kind::Study => State::Unknown,
+            (_, None) if matches!(self.kind, Kind::Study | Kind::Scale) => State::Unknown,
             (_, None) => State::Interrupted,
         }
     }
@@ -352,6 +390,15 @@ pub fn best_known(folder: &Path, instance: &str) -> Option<f64> {
     }
 }
 
+/// The request that belongs to the files of a folder without one.
+fn missing(path: &Path) -> &'static str {
+    match path {
+        path if path.join(JOBS).is_file() => Kind::Prove.request(),
+        path if path.join(GAMES).is_file() => "match.toml, tune.toml or scale.toml",
+        _ => SPEC,
+    }
+}
+
 fn told(table: &toml::Table) -> Told {
     let text = |table: &toml::Table, key: &str| {
         table.get(key).and_then(toml::Value::as_str).unwrap_or_default().to_string()
@@ -369,6 +416,7 @@ fn told(table: &toml::Table) -> Told {
     if let Some(search) = inside("search") {
         told.search_name = text(search, "name");
         told.search = describe(search);
+        told.parallel = !matches!(text(search, "parallel").as_str(), "" | "none");
     }
     if let Some(limits) = inside("limits") {
         told.limits = limits.iter().map(limit).collect::<Vec<_>>().join(", ");
@@ -380,6 +428,11 @@ fn told(table: &toml::Table) -> Told {
     }
     if let Some(players) = table.get("players").and_then(toml::Value::as_array) {
         told.players = players.iter().filter_map(toml::Value::as_str).map(str::to_string).collect();
+    }
+    // What a proof search asks, and by which rule.
+    if let Some(plan) = inside("plan") {
+        told.search = format!("{} of it, jobs by {}", text(plan, "question"), text(plan, "select"));
+        told.search_name = text(plan, "select");
     }
     if let Some(study) = table.get("study").and_then(toml::Value::as_str) {
         told.instance = study.to_string();

@@ -58,6 +58,30 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
+/// Seconds since 1970 of a time such as `2026-11-16T07:00:00Z`.
+pub fn utc_seconds(text: &str) -> Option<f64> {
+    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    let [year, month, day] = three::<i64>(date, '-')?;
+    let [hour, minute, second] = three::<f64>(time, ':')?;
+    let sound = (1970..10_000).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    if !sound
+        || !(0.0..24.0).contains(&hour)
+        || !(0.0..60.0).contains(&minute)
+        || !(0.0..61.0).contains(&second)
+    {
+        return None;
+    }
+    // Years begin in March, so that a leap day is the last of its year; 719,468 days lie before 1970 then.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468;
+    Some(days as f64 * 86_400.0 + hour * 3600.0 + minute * 60.0 + second)
+}
+
+fn three<T: std::str::FromStr>(text: &str, between: char) -> Option<[T; 3]> {
+    let parts: Vec<T> = text.split(between).map_while(|part| part.parse().ok()).collect();
+    parts.try_into().ok().filter(|_| text.matches(between).count() == 2)
+}
+
 /// How long ago.
 pub fn ago(seconds: f64) -> String {
     match seconds {
@@ -96,6 +120,11 @@ pub fn state(run: &Summary) -> String {
                 .into()
         }
         State::Unknown => "Nobody is at work in this folder.".into(),
+        State::Finished if run.kind == Kind::Prove => match run.reason.as_deref().unwrap_or("decided") {
+            "decided" => "The question is decided.".into(),
+            "jobs" => "The jobs are used up; it is not decided.".into(),
+            other => format!("It ended: {other}."),
+        },
         State::Finished if run.kind != Kind::Solve => "All that was asked for is done.".into(),
         State::Finished => match run.reason.as_deref().unwrap_or("done") {
             "done" => "The search is done.".into(),
@@ -122,6 +151,13 @@ mod tests {
             ["0.8 s", "59 s", "1m 20s", "3h 04m", "2d 4h"]
         );
         assert_eq!([1.0, 90.0, 7200.0].map(ago), ["now", "2 min ago", "2 h ago"]);
+        assert_eq!(utc_seconds("1970-01-01T00:00:00Z"), Some(0.0));
+        assert_eq!(utc_seconds("2024-02-29T12:00:01.5Z"), Some(1_709_208_001.5));
+        for bad in
+            ["", "2024-02-29", "2024-13-01T00:00:00Z", "2024-01-01T24:00:00Z", "x-y-zT1:2:3Z", "1-1T0:0:0Z"]
+        {
+            assert_eq!(utc_seconds(bad), None, "{bad}");
+        }
         assert_eq!(gap(75.0, 100.0), "25.0 % below the best known, 100");
         assert!(gap(101.0, 100.0).starts_with("better"));
     }

@@ -10,6 +10,7 @@ use crate::metrics;
 use crate::pages;
 use crate::play;
 use crate::run::{self, Kind, Summary};
+use crate::tree::Forest;
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
@@ -126,6 +127,8 @@ pub struct Site {
     pub stalled: AtomicU64,
     /// Since when.
     pub begun: Instant,
+    /// Proof trees that were looked at.
+    pub forest: Forest,
     token: Option<String>,
     hosts: Vec<String>,
     loopback: bool,
@@ -143,6 +146,7 @@ impl Site {
             requests: AtomicU64::new(0),
             stalled: AtomicU64::new(0),
             begun: Instant::now(),
+            forest: Forest::default(),
             token: options.token,
             hosts: options.hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
             loopback,
@@ -243,6 +247,8 @@ impl Site {
             ["frame"] => return pages::run::frame(request, &path),
             ["file", file] => return pages::run::file(&path, file),
             ["events"] => return pages::events::page(request, name, &path),
+            ["tree"] => return pages::prove::rows(self, request, name, &path),
+            ["position"] => return pages::prove::position(self, request, &path),
             _ => {}
         }
         let summary = Summary::read(name, &path);
@@ -250,7 +256,10 @@ impl Site {
             ([], Kind::Solve | Kind::Torn) => pages::run::page(self, &summary),
             ([], Kind::Match | Kind::Tune) => pages::contest::page(&summary),
             ([], Kind::Study) => pages::study::page(&summary),
+            ([], Kind::Scale) => pages::scale::page(&summary),
+            ([], Kind::Prove) => pages::prove::page(self, request, &summary),
             ([], Kind::Foreign) => pages::explain(404, name, &summary.trouble.join(" ")),
+            (["workers"], _) => pages::workers::page(&summary),
             (["game", number], _) => pages::contest::game(&summary, number),
             _ => self.refuse(404, "there is no such page"),
         }

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub const STYLE: &str = include_str!("../../assets/style.css");
 
 /// Name, media type, content.
-const FILES: [(&str, &str, &str); 8] = [
+const FILES: [(&str, &str, &str); 9] = [
     ("style.css", "text/css; charset=utf-8", STYLE),
     ("chart.js", "text/javascript; charset=utf-8", include_str!("../../assets/chart.js")),
     ("live.js", "text/javascript; charset=utf-8", include_str!("../../assets/live.js")),
@@ -16,6 +16,7 @@ const FILES: [(&str, &str, &str); 8] = [
     ("runs.js", "text/javascript; charset=utf-8", include_str!("../../assets/runs.js")),
     ("replay.js", "text/javascript; charset=utf-8", include_str!("../../assets/replay.js")),
     ("refresh.js", "text/javascript; charset=utf-8", include_str!("../../assets/refresh.js")),
+    ("tree.js", "text/javascript; charset=utf-8", include_str!("../../assets/tree.js")),
     ("play.js", "text/javascript; charset=utf-8", include_str!("../../assets/play.js")),
 ];
 const ICON: &str = include_str!("../../assets/icon.svg");

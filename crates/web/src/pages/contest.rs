@@ -1,13 +1,13 @@
 //! A match or a tuning: everybody against everybody with intervals, and the last games, each with a slider.
 
 use super::run::{commands, frame_json, head, refuse};
-use super::{data, explain, link, page as whole, replay, trouble};
+use super::{data, explain, link, page as whole, pictures, replay, trouble};
 use crate::contest::{Game, Log, find};
 use crate::http::Reply;
-use crate::run::{GAMES, State, Summary, open_instance};
+use crate::run::{GAMES, Kind, RESULT, State, Summary, open_instance, read_text};
 use crate::show;
 use maud::{Markup, html};
-use serde_json::json;
+use serde_json::{Value, json};
 use sortie_core::contest::{Games, Interval};
 use sortie_domains::Opened;
 
@@ -45,6 +45,7 @@ pub fn page(run: &Summary) -> Reply {
     let body = html! {
         (head(run))
         (trouble(&said))
+        @if run.kind == Kind::Tune { (optimum(run)) }
         section.card.wide #refresh data-every=[running.then_some("4")] {
             div.cardhead { h2 { "Cross-table" } span.muted { (show::count(log.games as f64)) " games" } }
             @if log.games > 0 { (cross_table(&log)) }
@@ -65,7 +66,7 @@ pub fn page(run: &Summary) -> Reply {
     whole(200, &run.name, "/", running.then_some("refresh.js"), &body)
 }
 
-fn cross_table(log: &Log) -> Markup {
+pub fn cross_table(log: &Log) -> Markup {
     let order = log.order();
     html! {
         div.scroll { table.cross {
@@ -86,6 +87,35 @@ fn cross_table(log: &Log) -> Markup {
                 }
             } }
         } }
+    }
+}
+
+/// What a tuning believes of its parameters, as of the end of its last session.
+fn optimum(run: &Summary) -> Markup {
+    let result = read_text(&run.path.join(RESULT)).ok();
+    let result: Value = result.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let rows = result["optimum"].as_array().cloned().unwrap_or_default();
+    let number = |value: &Value| value.as_f64().map_or("–".into(), |value| format!("{value:.4}"));
+    html! {
+        section.card.wide {
+            div.cardhead {
+                h2 { "Parameters" }
+                @if let Some(score) = result["score"]["value"].as_f64() { span.muted { (format!("score there {:.1} %", 100.0 * score)) } }
+            }
+            @if rows.is_empty() { p.muted { "What is believed of the parameters is written when a session ends." } }
+            @else {
+                div.scroll { table {
+                    thead { tr { th { "Parameter" } th.number { "Best" } th.number { "Interval" } th.number { "Range" } } }
+                    tbody { @for row in &rows { tr {
+                        th scope="row" { (row["name"].as_str().unwrap_or("?")) }
+                        td.number { b { (number(&row["value"])) } }
+                        td.number { (number(&row["low"])) " to " (number(&row["high"])) }
+                        td.number { (number(&row["range"][0])) " to " (number(&row["range"][1])) }
+                    } } }
+                } }
+            }
+            (pictures(run, ""))
+        }
     }
 }
 

@@ -8,18 +8,24 @@ pub mod compare;
 pub mod contest;
 pub mod events;
 pub mod play;
+pub mod prove;
 pub mod report;
 pub mod run;
 pub mod runs;
+pub mod scale;
 pub mod study;
+pub mod workers;
 
 use crate::http::{Reply, encode};
-use crate::run::State;
+use crate::run::{State, Summary};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 
 /// What stands at the top of every page.
 const NAV: [(&str, &str); 3] = [("/", "Runs"), ("/compare", "Compare"), ("/play", "Play")];
+
+/// Pictures of a folder that are shown.
+const PICTURES_MAX: usize = 48;
 
 /// A whole page. `here` is the part of the site it belongs to, `script` the one it runs.
 pub fn page(status: u16, title: &str, here: &str, script: Option<&str>, body: &Markup) -> Reply {
@@ -113,6 +119,23 @@ pub fn trouble(sentences: &[String]) -> Markup {
     html! {
         @for sentence in sentences {
             p.trouble role="note" { (sentence) }
+        }
+    }
+}
+
+/// The pictures of a folder whose names begin so. They are shown as pictures, in which nothing can run.
+pub fn pictures(run: &Summary, begin: &str) -> Markup {
+    let inside = run.path.read_dir().into_iter().flatten().flatten();
+    let names = inside.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> =
+        names.filter(|name| name.starts_with(begin) && run::is_picture(name)).take(PICTURES_MAX).collect();
+    names.sort();
+    html! {
+        @if !names.is_empty() {
+            div.pictures { @for name in &names {
+                @let address = format!("{}/file/{}", link(&run.name), encode(name));
+                a href=(address) { img src=(address) alt=(name.trim_end_matches(".svg")) loading="lazy"; }
+            } }
         }
     }
 }

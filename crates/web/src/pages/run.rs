@@ -22,7 +22,17 @@ const FRAMES_MAX: usize = 100_000;
 const KIN_MAX: usize = 60;
 const KIN_BYTES_MAX: u64 = 64 << 20;
 /// Files of a folder that may be looked at.
-const FILES: [&str; 7] = [SPEC, RECORD, RESULT, "instance.txt", "match.toml", "tune.toml", "study.toml"];
+const FILES: [&str; 9] = [
+    SPEC,
+    RECORD,
+    RESULT,
+    "instance.txt",
+    "match.toml",
+    "tune.toml",
+    "study.toml",
+    "prove.toml",
+    "scale.toml",
+];
 
 /// The page.
 pub fn page(site: &Site, run: &Summary) -> Reply {
@@ -152,6 +162,10 @@ pub fn head(run: &Summary) -> Markup {
                 @if !run.told.instance.is_empty() { ". " }
                 span #state-text { (show::state(run)) }
             }
+            p.tabs {
+                a href={ (link(&run.name)) "/workers" } { "Workers" }
+                @if run.path.join(EVENTS).is_file() { a href={ (link(&run.name)) "/events" } { "Events" } }
+            }
         }
     }
 }
@@ -185,12 +199,16 @@ fn told(run: &Summary, history: &History) -> Markup {
     html! {
         dl.told {
             @for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) { dt { (name) } dd { (value) } }
-            dt { "Files" }
-            dd {
-                @for file in FILES.iter().filter(|file| run.path.join(file).is_file()) {
-                    a href={ (link(&run.name)) "/file/" (file) } { (file) } " "
-                }
-            }
+            dt { "Files" } dd { (files(run)) }
+        }
+    }
+}
+
+/// The files of a folder that can be looked at.
+pub fn files(run: &Summary) -> Markup {
+    html! {
+        @for file in FILES.iter().filter(|file| run.path.join(file).is_file()) {
+            a href={ (link(&run.name)) "/file/" (file) } { (file) } " "
         }
     }
 }
@@ -209,7 +227,8 @@ pub fn commands(run: &Summary) -> Markup {
         Kind::Solve if run.state == State::Finished => &["verify", "replay", "resume --time 1m"],
         Kind::Solve if run.state == State::Running => &["verify", "replay"],
         Kind::Solve => &["resume", "verify", "replay"],
-        Kind::Match | Kind::Tune => &["resume", "verify"],
+        Kind::Match | Kind::Tune | Kind::Scale => &["resume", "verify"],
+        Kind::Prove | Kind::Study => &["resume"],
         _ => &["verify"],
     };
     html! {
@@ -317,11 +336,32 @@ fn area(shape: &Shape) -> f64 {
 
 /// A file of the folder, as text.
 pub fn file(folder: &Path, name: &str) -> Reply {
+    if is_picture(name) {
+        return picture(folder, name);
+    }
     if !FILES.contains(&name) {
         return explain(404, name, "this file is not shown");
     }
     match read_text(&folder.join(name)) {
         Ok(text) => Reply::whole(200, "text/plain; charset=utf-8", text.into_bytes()),
+        Err(why) => explain(404, name, &why),
+    }
+}
+
+/// Whether a file of this name is one of our pictures: a plain name, so that it lies in the folder itself.
+pub fn is_picture(name: &str) -> bool {
+    let plain = |stem: &str| !stem.is_empty() && stem.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    name.strip_suffix(".svg").is_some_and(plain)
+}
+
+fn picture(folder: &Path, name: &str) -> Reply {
+    let path = folder.join(name);
+    // A link could lead anywhere.
+    if !path.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+        return explain(404, name, "there is no such picture");
+    }
+    match read_text(&path) {
+        Ok(text) => Reply::whole(200, "image/svg+xml", text.into_bytes()),
         Err(why) => explain(404, name, &why),
     }
 }

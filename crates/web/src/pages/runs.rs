@@ -138,6 +138,7 @@ fn about(run: &Summary) -> String {
         Kind::Match => format!("match of {} players", told.players.len()),
         Kind::Tune => "tuning".into(),
         Kind::Study => "study".into(),
+        Kind::Scale => "scaling study".into(),
         _ => match told.seed {
             Some(seed) => format!("{}, seed {seed}", told.search),
             None => told.search.clone(),
@@ -146,9 +147,9 @@ fn about(run: &Summary) -> String {
 }
 
 fn best(run: &Summary) -> String {
-    match (run.best, run.games) {
+    match (run.best, run.games.zip(Some("games")).or(run.jobs.zip(Some("jobs")))) {
         (Some(best), _) => show::score(best),
-        (None, Some(games)) => format!("{} games", show::count(games as f64)),
+        (None, Some((count, what))) => format!("{} {what}", show::count(count as f64)),
         _ => String::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! A study: the table and the plot that `sortie reproduce` has written so far.
 
 use super::run::{commands, head};
-use super::{page as whole, trouble};
+use super::{page as whole, pictures, trouble};
 use crate::http::Reply;
 use crate::run::{Summary, read_text};
 use maud::html;
@@ -17,6 +17,7 @@ pub fn page(run: &Summary) -> Reply {
                 Ok(table) => pre.scroll { (table) },
                 Err(_) => p.muted { "There is no table.md yet: it is written when the first runs of the study have ended." },
             }
+            (pictures(run, "plot"))
         }
         section.card { div.cardhead { h2 { "In the terminal" } } (commands(run)) }
     };

@@ -107,8 +107,64 @@ fn every_kind_of_folder_has_a_page() {
     );
     write("tune", "tune.toml", "format = 1\n");
     write("study", "study.toml", "format = 1\nstudy = \"x\"\n");
+    write("tuned", "tune.toml", "format = 1\n[table]\ninstance = \"nim/21\"\nseed = 1\n");
+    write(
+        "tuned",
+        "result.json",
+        "{\"finished\":true,\"optimum\":[{\"name\":\"c\",\"value\":0.7,\"low\":0.5,\"high\":0.9,\"range\":[0.1,2]}]}",
+    );
+    write("tuned", "c.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
+    let prove = "format = 1\ninstance = \"tictactoe/3\"\nmoves = []\nseed = 1\nmemory = 1\n";
+    write("prove", "prove.toml", prove);
+    write(
+        "prove",
+        "jobs.jsonl",
+        "{\"job\":{\"moves\":[],\"kind\":\"leaf\"},\"answer\":{\"best\":\"b2\",\"status\":\"b1\"}}\nx\n",
+    );
+    write("unproved", "prove.toml", &prove.replace("tictactoe/3", "hex//etc/passwd"));
+    write("answers", "jobs.jsonl", "x\n");
+    write("scale", "scale.toml", "format = 1\ninstance = \"loa/8\"\nseed = 1\n");
+    write(
+        "scale",
+        "rates.jsonl",
+        "{\"name\":\"tds x\",\"searches\":[{\"playouts\":100,\"seconds\":0.5}]}\nx\n",
+    );
+    write("scale", "virtual-nodes.md", "| a table |\n");
+    write("scale", "virtual-nodes-pps.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
+    write(
+        "scale",
+        "workers.jsonl",
+        "{\"time\":\"2026-11-16T07:00:00Z\",\"worker\":\"<box>\",\"state\":\"idle\",\"reason\":\"no job\"}\nx\n",
+    );
+    write("newer", "prove.toml", &prove.replace("format = 1", "format = 9"));
     let site = site(home.path(), None, true);
     for (address, status, says) in [
+        ("/run/tuned", 200, "0.5000 to 0.9000"),
+        ("/run/tuned", 200, "/run/tuned/file/c.svg"),
+        ("/run/tuned/file/c.svg", 200, "<svg"),
+        ("/run/tuned/file/d.svg", 404, "no such picture"),
+        ("/run/tuned/file/..%2Ftuned%2Fc.svg", 404, "not shown"),
+        ("/run/prove", 200, "role=\"treegrid\""),
+        ("/run/prove", 200, "1 lines of jobs.jsonl"),
+        ("/run/prove?at=1", 200, "leaf job"),
+        ("/run/prove?at=77", 200, "root"),
+        ("/run/prove/tree?node=0", 200, "data-node=\\\"1\\\""),
+        ("/run/prove/tree?node=9&node=x", 200, "\"nodes\":{}"),
+        ("/run/prove/position?node=1", 200, "\"line\":\"b2\""),
+        ("/run/prove/position?node=9", 404, "no such position"),
+        ("/run/prove/position", 400, "Which node"),
+        ("/run/match/tree?node=0", 404, "error"),
+        ("/run/unproved", 200, "The tree cannot be shown"),
+        ("/run/answers", 200, "prove.toml is missing"),
+        ("/run/newer", 200, "format 9"),
+        ("/run/scale/workers", 200, "&lt;box&gt;"),
+        ("/run/scale/workers", 200, "1 lines of workers.jsonl"),
+        ("/run/match/workers", 200, "on the threads of the process"),
+        ("/run/empty/workers", 200, "Threads"),
+        ("/run/foreign/workers", 404, "holds no run of Sortie"),
+        ("/run/scale", 200, "tds x"),
+        ("/run/scale", 200, "| a table |"),
+        ("/run/scale", 200, "virtual-nodes-pps.svg"),
         ("/", 200, "other folder holds no run"),
         ("/run/empty", 200, "events.jsonl is missing"),
         ("/run/torn", 200, "spec.toml is damaged at line 2"),
