@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow};
 use serde_json::{Value as Json, json};
 use sortie_core::AnyBoard;
 use sortie_core::joblevel::Proof;
-use sortie_store::{Added, Entry, GameName, Line, Source, Store, StoreError, export, import, known, show};
+use sortie_store::{Added, Entry, GameName, Line, Source, StoreError, export, import, known, show};
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
