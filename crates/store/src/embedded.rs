@@ -2,7 +2,7 @@
 //! writer or to any number of readers at a time. So nobody keeps it: a reader gives it back every now and then, a writer
 //! after every batch, and who holds the lock of a second file is the next to have it.
 
-use crate::entry::{Batch, Entry, GameName, REST, Source, digest};
+use crate::entry::{Batch, Entry, GameName, REST, SOURCES_MAX, Source, digest};
 use crate::{Added, Each, Store, StoreError, entry_of};
 use redb::{
     Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction, ReadableDatabase,
@@ -215,6 +215,11 @@ impl Embedded {
                 Some(number) => number,
                 None => {
                     let number = self.at(last(&sources, &name))? + 1;
+                    if number > SOURCES_MAX {
+                        return Err(self.broken(format!(
+                            "{game} has {SOURCES_MAX} sources, and there is no room for more"
+                        )));
+                    }
                     self.at(sources.insert((&*name, number), &*text))?;
                     self.at(numbers.insert((&*name, &digest), number))?;
                     number
@@ -400,7 +405,7 @@ impl Store for Embedded {
 
     fn bytes(&self) -> Result<u64, StoreError> {
         match std::fs::metadata(&self.path) {
-            Ok(about) => Ok(about.len()),
+            Ok(about) => Ok(occupied(&about)),
             Err(_) if !self.path.exists() => Ok(0),
             Err(error) => Err(self.broken(error)),
         }
@@ -410,9 +415,13 @@ impl Store for Embedded {
         if !self.path.exists() {
             return Ok(());
         }
-        self.write(|database| match self.at(database.check_integrity())? {
-            true => Ok(()),
-            false => Err(self.broken("was damaged; what could be mended was mended")),
+        self.write(|database| {
+            // The first answer may be that the list of free pages was written anew: after a crash, or after tidying.
+            // Pages whose checksums are wrong are an error.
+            if self.at(database.check_integrity())? || self.at(database.check_integrity())? {
+                return Ok(());
+            }
+            Err(self.broken("is damaged"))
         })
     }
 
@@ -442,6 +451,18 @@ impl Names {
     fn conditional(&self) -> TableDefinition<'_, &'static [u8; 25], Rest> {
         TableDefinition::new(&self.1)
     }
+}
+
+/// Bytes on the disk. The file has room for as much again, which is not written and takes no space.
+#[cfg(unix)]
+fn occupied(about: &std::fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    (about.blocks() * 512).min(about.len())
+}
+
+#[cfg(not(unix))]
+fn occupied(about: &std::fs::Metadata) -> u64 {
+    about.len()
 }
 
 fn long_key(key: u128, precondition: Precondition) -> [u8; 25] {

@@ -1,4 +1,4 @@
-//! What is kept of a position, and as how many bytes: 16 for the key and 11 for the rest.
+//! What is kept of a position, and as how many bytes: 16 for the key and 10 for the rest.
 
 use crate::StoreError;
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,9 @@ pub struct Entry {
 }
 
 /// Bytes of an entry beside its key and precondition.
-pub const REST: usize = 11;
+pub const REST: usize = 10;
+/// Sources of a game, at most: three bytes count them.
+pub const SOURCES_MAX: u32 = (1 << 24) - 1;
 
 impl Entry {
     /// Whether this entry is to replace one of the same position, or what is wrong with either.
@@ -144,16 +146,16 @@ impl Entry {
         bytes[..4].copy_from_slice(&self.check.to_be_bytes());
         bytes[4] = self.flags();
         bytes[5..7].copy_from_slice(&self.best.unwrap_or_default().to_be_bytes());
-        bytes[7..].copy_from_slice(&self.source.to_be_bytes());
+        bytes[7..].copy_from_slice(&self.source.to_be_bytes()[1..]);
         bytes
     }
 
     /// The entry of a key. `None`: the bytes mean nothing.
     pub(crate) fn of(key: u128, precondition: Precondition, bytes: &[u8; REST]) -> Option<Entry> {
-        let [a, b, c, d, flags, e, f, source @ ..] = *bytes;
+        let [a, b, c, d, flags, e, f, g, h, i] = *bytes;
         let check = u32::from_be_bytes([a, b, c, d]);
         let best = u16::from_be_bytes([e, f]);
-        Entry::of_fields(key, precondition, check, flags, best, u32::from_be_bytes(source))
+        Entry::of_fields(key, precondition, check, flags, best, u32::from_be_bytes([0, g, h, i]))
     }
 
     /// Bits 0 and 1 the lower bound, 2 and 3 the upper one, 4 the side, 5 and 6 the trust, 7 whether there is a move.

@@ -15,7 +15,10 @@ fn a_search_fills_it_and_the_next_one_uses_it() {
     // The position itself is there: one job, which is not even done.
     let warm = home.json(&format!("{PROVE} --db proved.db --proof win.proof --out second"));
     assert_eq!((&warm["value"], &warm["jobs"]["answered"]), (&cold["value"], &Value::from(1)));
-    assert_eq!((&warm["database"]["spared"], &warm["database"]["stored"]), (&Value::from(1), &Value::from(0)));
+    assert_eq!(
+        (&warm["database"]["spared"], &warm["database"]["stored"]),
+        (&Value::from(1), &Value::from(0))
+    );
     // The proof carries what it cites: nobody needs the database to verify it.
     std::fs::remove_file(home.path("proved.db")).unwrap();
     assert_eq!(home.json("verify win.proof --json")["records"][0]["ok"], true);
@@ -23,12 +26,18 @@ fn a_search_fills_it_and_the_next_one_uses_it() {
     let put = home.json("db put other.db win.proof --json");
     assert!(put["new"].as_u64().unwrap() > 100, "{put}");
     let found = home.json("db get other.db breakthrough/4x4 --json");
-    assert_eq!((&found["entry"]["value"], &found["entry"]["trust"]), (&Value::from("win"), &Value::from("checked")));
+    assert_eq!(
+        (&found["entry"]["value"], &found["entry"]["trust"]),
+        (&Value::from("win"), &Value::from("checked"))
+    );
     // The best move, and its mirror image where the board is mirrored.
     let best = found["entry"]["best"].as_str().unwrap().to_string();
     let after = home.json(&format!("db get other.db breakthrough/4x4 --moves {best} --json"));
     assert_eq!(after["entry"]["value"], "win");
-    let mirrored: String = best.chars().map(|c| if c.is_ascii_lowercase() && c != 'x' { (b'a' + b'd' - c as u8) as char } else { c }).collect();
+    let mirrored: String = best
+        .chars()
+        .map(|c| if c.is_ascii_lowercase() && c != 'x' { (b'a' + b'd' - c as u8) as char } else { c })
+        .collect();
     let image = home.json(&format!("db get other.db breakthrough/4x4 --moves {mirrored} --json"));
     assert_eq!(image["entry"], after["entry"]);
 }
@@ -36,7 +45,9 @@ fn a_search_fills_it_and_the_next_one_uses_it() {
 #[test]
 fn every_successor_can_be_looked_up() {
     let home = Home::new();
-    home.json("prove tictactoe/3 --moves b2 --job-nodes 30 --workers 1 --quiet --json --db proved.db --out one");
+    home.json(
+        "prove tictactoe/3 --moves b2 --job-nodes 30 --workers 1 --quiet --json --db proved.db --out one",
+    );
     // The start is not there, but all that follows its best move is.
     let line = "prove tictactoe/3 --job-nodes 30 --workers 1 --quiet --json";
     let cold = home.json(&format!("{line} --out cold"));
@@ -52,7 +63,8 @@ fn it_goes_out_and_in_and_together() {
     let home = Home::new();
     home.json("prove tictactoe/3 --job-nodes 100 --quiet --json --db a.db --out one");
     home.json("prove nim/13 --job-nodes 100 --quiet --json --db b.db --out two");
-    let count = |home: &Home, db: &str| home.json(&format!("db stats {db} --json"))["positions"].as_u64().unwrap();
+    let count =
+        |home: &Home, db: &str| home.json(&format!("db stats {db} --json"))["positions"].as_u64().unwrap();
     let (a, b) = (count(&home, "a.db"), count(&home, "b.db"));
     assert!(a > 20 && b > 5);
     home.json("db merge all.db a.db b.db --json");
@@ -78,7 +90,9 @@ fn a_lie_is_found_and_proves_nothing() {
     let text = home.read("all.jsonl");
     let lies: Vec<String> = text
         .lines()
-        .map(|line| line.replace("\"win\"", "\"x\"").replace("\"loss\"", "\"win\"").replace("\"x\"", "\"loss\""))
+        .map(|line| {
+            line.replace("\"win\"", "\"x\"").replace("\"loss\"", "\"win\"").replace("\"x\"", "\"loss\"")
+        })
         .collect();
     home.write("lies.jsonl", lies.join("\n"));
     home.json("db import lies.db lies.jsonl --json");
@@ -102,7 +116,10 @@ fn connect6_stores_what_its_own_checker_has_been_through() {
     let home = Home::new();
     let fill = "db fill proved.db connect6/19 --positions 300 --nodes 300 --engine-nodes 30 --quiet --json";
     let first = home.json(fill);
-    assert!(first["positions"].as_u64().unwrap() >= 300 && first["new_turns"].as_u64().unwrap() >= 100, "{first}");
+    assert!(
+        first["positions"].as_u64().unwrap() >= 300 && first["new_turns"].as_u64().unwrap() >= 100,
+        "{first}"
+    );
     // It has enough: going on does nothing.
     assert_eq!(home.json(fill)["games"], 0);
     let checked = home.json("db check proved.db --sample 40 --json");

@@ -127,7 +127,7 @@ fn what_is_stored_is_found_and_nothing_else() {
         store.tidy().unwrap();
         store.sound().unwrap();
         assert_eq!(total(&*store), 3000);
-        assert!(store.bytes().unwrap() > 3000 * 27);
+        assert!(store.bytes().unwrap() > 3000 * 26);
     }
 }
 
