@@ -174,12 +174,9 @@ fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool)
     run_jobs(&mut recorder, workers as usize, &stop, |id, job| team.work(id, job, &stop));
     recorder.progress.clear();
     let synced = recorder.journal.sync();
-    if let Some(trouble) = recorder.trouble {
-        return Err(trouble);
-    }
-    synced.with_context(|| path.join(JOBS).display().to_string())?;
+    let trouble = recorder.trouble;
     let proof = match &request.proof {
-        Some(file) if tree.ended() == Some(Ended::Decided) => {
+        Some(file) if trouble.is_none() && tree.ended() == Some(Ended::Decided) => {
             if !quiet {
                 output::say("decided; writing the proof down");
             }
@@ -190,11 +187,16 @@ fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool)
     let report = Report { request, tree: &tree, path, seconds: begun.elapsed().as_secs_f64(), proof };
     let result = report.to_json();
     let written = folder.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes());
-    written.with_context(|| format!("cannot write {}", path.join(RESULT).display()))?;
+    // What was found is told also when the disk is full by now.
     match json {
         true => output::print_json(&result)?,
         false => output::print(&report.text())?,
     }
+    if let Some(trouble) = trouble {
+        return Err(trouble);
+    }
+    synced.with_context(|| path.join(JOBS).display().to_string())?;
+    written.with_context(|| format!("cannot write {}", path.join(RESULT).display()))?;
     match tree.ended() {
         Some(Ended::Decided) => Ok(Verdict::Done),
         None => {

@@ -2,6 +2,8 @@
 
 mod arena_match;
 mod bad_input;
+mod convert;
+mod drills;
 mod engines;
 mod interrupt;
 mod learn;
