@@ -25,6 +25,7 @@ main() {
     step book book
     step recipes ci/recipe.sh
     step mpi ci/mpi.sh openmpi
+    step drills ci/drills.sh
     step browser ci/browser.sh
     current=
 }

@@ -6,6 +6,7 @@ mod checkpoint;
 mod clock;
 mod commands;
 mod contest;
+mod convert;
 mod duration;
 mod engine;
 mod folder;
@@ -71,6 +72,7 @@ fn command(cli: Cli) -> ExitCode {
         Command::Verify(args) => commands::verify::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Show(args) => commands::show::run(&args),
+        Command::Convert(args) => commands::convert::run(&args),
         Command::Match(args) => commands::match_::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
         Command::Scale(args) => scale::run(&args),
@@ -82,6 +84,7 @@ fn command(cli: Cli) -> ExitCode {
         Command::Bench(Bench::Perft(args)) => commands::bench_games::perft(&args),
         Command::Bench(Bench::Messages(args)) => commands::bench_messages::run(&args),
         Command::Bench(Bench::Joblevel(args)) => commands::bench_jobs::run(&args),
+        Command::Bench(Bench::Resume(args)) => commands::bench_resume::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),
