@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """What watching costs, and what it withstands. Needs only a built `sortie` and Python.
 
-    bench/watch.py SORTIE cost [--pairs N]     playouts a CPU-second: a run that is watched live, against one that is not
+    bench/watch.py SORTIE cost [--rounds N]    playouts a CPU-second: a run that is watched live, against one that is not
     bench/watch.py SORTIE share                the CPU time that writing down takes beside the search, on a machine too busy for `cost`
     bench/watch.py SORTIE clients              50 live readers, one of which reads nothing: it is dropped, the run is not slowed
     bench/watch.py SORTIE events               how long the page of a run with 100,000 events takes, and the memory of the server
 
 `cost` compares `sortie bench playouts`, which writes nothing at all, with `sortie solve` that has a run folder,
-checkpoints and a live reader, in turns, and takes the median of the ratios of playouts per CPU-second of the search.
+checkpoints and a live reader, in rounds of four (A B B A), and takes the median of the rounds' ratios of playouts per
+CPU-second, with its interval. On a busy machine use many short rounds; `share` hardly depends on the machine at all.
 """
 
 import argparse
 import json
 import os
+import random
 import signal
 import socket
 import statistics
@@ -78,18 +80,27 @@ def read_for_ever(link, stop, counts, index):
         counts[index] += len(part)
 
 
-def cost(sortie, pairs, seconds):
-    ratios = []
+def interval(values, seed=1):
+    """The middle 95 % of the medians of 4,000 resamples."""
+    draw = random.Random(seed)
+    medians = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(4000))
+    return medians[100], medians[-101]
+
+
+def cost(sortie, rounds, seconds):
+    """Rounds of four short searches with one seed, A B B A, so that what drifts slowly hits both alike: A writes nothing, B is
+    watched. Rates are playouts per second of CPU time of the process, and the figure is the median of the rounds' ratios."""
+    ratios, each = [], seconds / 2
     with tempfile.TemporaryDirectory() as home:
         server = Server(sortie, home)
-        for pair in range(pairs):
-            def alone():
-                out = subprocess.run([sortie, "bench", "playouts", *INSTANCE, "--seconds", str(seconds), "--seed", str(pair + 1), "--json"], capture_output=True, text=True, check=True)
+        for turn in range(rounds):
+            def alone(_):
+                out = subprocess.run([sortie, "bench", "playouts", *INSTANCE, "--seconds", str(each), "--seed", str(turn + 1), "--json"], capture_output=True, text=True, check=True)
                 return json.loads(out.stdout)["playouts_per_cpu_second"]
 
-            def watched():
-                name = f"run{pair}"
-                solve = [sortie, "solve", *INSTANCE, "--seed", str(pair + 1), "--threads", "1", "--best-of", "1", "--cpu-time", f"{seconds}s"]
+            def watched(part):
+                name = f"run{turn}-{part}"
+                solve = [sortie, "solve", *INSTANCE, "--seed", str(turn + 1), "--threads", "1", "--best-of", "1", "--cpu-time", f"{each}s"]
                 run = subprocess.Popen([*solve, "--out", os.path.join(home, name), "--quiet", "--json"], stdout=subprocess.PIPE, text=True)
                 while not os.path.exists(os.path.join(home, name, "spec.toml")):
                     time.sleep(0.01)
@@ -102,15 +113,17 @@ def cost(sortie, pairs, seconds):
                 assert counts[0] > 0, "the reader has seen nothing"
                 return result["playouts"] / result["cpu_seconds"]
 
-            first, second = (alone, watched) if pair % 2 == 0 else (watched, alone)
-            a, b = first(), second()
-            plain, live = (a, b) if pair % 2 == 0 else (b, a)
+            order = [alone, watched, watched, alone] if turn % 2 == 0 else [watched, alone, alone, watched]
+            rates = {alone: [], watched: []}
+            for part, make in enumerate(order):
+                rates[make].append(make(part))
+            plain, live = sum(rates[alone]) / 2, sum(rates[watched]) / 2
             ratios.append(live / plain)
-            print(f"pair {pair + 1}: {plain:,.0f} alone, {live:,.0f} watched, {live / plain:.3f}x")
-        spent = server.cpu_seconds() / (pairs * seconds)
+            print(f"round {turn + 1}: {plain:,.0f} alone, {live:,.0f} watched, {live / plain:.3f}x", flush=True)
+        spent = server.cpu_seconds() / (rounds * seconds)
         server.stop()
-    median = statistics.median(ratios)
-    print(f"median {median:.3f}x of {pairs} pairs; the server itself took {100 * spent:.2f} % of a core; must be at least 0.98x")
+    median, (low, high) = statistics.median(ratios), interval(ratios)
+    print(f"median {median:.4f}x, 95 % interval {low:.4f} to {high:.4f}, of {rounds} rounds; the server itself took {100 * spent:.2f} % of a core; must be at least 0.98x")
     return median >= 0.98
 
 
@@ -214,12 +227,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("sortie")
     parser.add_argument("what", choices=["cost", "share", "clients", "events"])
-    parser.add_argument("--pairs", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--seconds", type=int, default=5)
     args = parser.parse_args()
     sortie = os.path.abspath(args.sortie)
     good = {
-        "cost": lambda: cost(sortie, args.pairs, args.seconds),
+        "cost": lambda: cost(sortie, args.rounds, args.seconds),
         "share": lambda: share(sortie, 4 * args.seconds),
         "clients": lambda: clients(sortie),
         "events": lambda: events(sortie),

@@ -27,6 +27,7 @@ main() {
     step mpi ci/mpi.sh openmpi
     step engines ci/engines.sh
     step mariadb ci/mariadb.sh
+    step drills ci/drills.sh
     step browser ci/browser.sh
     current=
 }

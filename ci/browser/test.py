@@ -1,5 +1,6 @@
 """The pages in a real browser, as a person uses them: a live run whose curve grows, the slider over its moves, three
-moves of LOA by clicking, a connection that is lost and caught up with, a run of 100,000 events, every page narrow.
+moves of LOA by clicking, a connection that is lost and caught up with, a run of 100,000 events, a proof tree of 100,000
+positions opened by clicks and by keys, pages of every kind of folder, every page narrow.
 
     test.py SORTIE [FOLDER FOR SCREENSHOTS]
 """
@@ -14,9 +15,14 @@ import time
 
 from driver import Browser, free_port, until
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
+from prooftree import make as make_tree
+
 # What a browser says when a server goes away, which one test is about.
 LOST = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")
 EVENTS = 100_000
+POSITIONS = 100_000
+RIGHT, LEFT, UP, DOWN, HOME = "\ue014", "\ue012", "\ue013", "\ue015", "\ue011"
 
 
 class Server:
@@ -46,13 +52,15 @@ def main():
         os.mkdir(os.path.join(runs, "<b>not bold<"))
         with open(os.path.join(runs, "<b>not bold<", "spec.toml"), "w") as file:
             file.write("format = 1\ninstance = ")
+        make_tree(os.path.join(runs, "tree"), POSITIONS)
+        make_others(sortie, runs)
         solve = [sortie, "solve", "samegame/1", "--time", "10m", "--threads", "1", "--best-of", "2", "--seed", "1", "--quiet"]
         run = subprocess.Popen([*solve, "--out", os.path.join(runs, "live")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         server = Server(sortie, runs)
         browser = Browser()
         try:
             until(lambda: os.path.exists(os.path.join(runs, "live", "best.record")), "the run has found something")
-            for test in [list_of_runs, live_curve, slider, lost_connection, long_run, steady, loa, by_keyboard, narrow]:
+            for test in [list_of_runs, live_curve, slider, lost_connection, long_run, steady, proof_tree, tree_by_keys, other_folders, workers, loa, by_keyboard, narrow]:
                 begun = time.monotonic()
                 browser.look()
                 test(browser, server)
@@ -81,6 +89,22 @@ def make_long_run(folder, count=EVENTS):
         file.write('format = 1\nsortie = "0.1.0"\ninstance = "samegame/3"\nseed = 1\nstreams = 1\nthreads = 1\n[search]\nname = "nrpa"\nlevel = 4\n')
     with open(os.path.join(folder, "events.jsonl"), "w") as file:
         file.writelines(event(i) for i in range(count))
+
+
+def make_others(sortie, runs):
+    """A small folder of every other kind, by the program itself."""
+    for name, line in [
+        ("match", "match nim/21 --player default --player random --games 10 --limit 50playouts"),
+        ("tune", "tune nim/21 --player plain --param c=0.1..2.0 --against random --games 20 --limit 20playouts"),
+        ("prove", "prove tictactoe/3 --job-nodes 20 --workers 1"),
+        ("scale", "scale nim/21 --virtual --forms tds --nodes 1,2 --threads 3 --time 300us --player plain --positions 3 --games 4"),
+        ("study", "reproduce samegame-table1 --rows 1 --time 100ms --threads 1"),
+    ]:
+        subprocess.run([sortie, *line.split(), "--quiet", "--out", os.path.join(runs, name)], check=True, capture_output=True)
+    with open(os.path.join(runs, "prove", "workers.jsonl"), "w") as file:
+        for worker, state, reason, job in [("node<1>", "working", None, 17), ("node2", "idle", "waits for a job", None), ("laptop", "gone", "asked to stop", None)]:
+            line = {"time": "2026-11-16T07:00:00Z", "worker": worker, "cores": 4, "state": state, "reason": reason, "job": job, "done": 204, "cpu_seconds": 1632.5}
+            file.write(json.dumps(line) + "\n")
 
 
 def list_of_runs(browser, server):
@@ -172,6 +196,71 @@ def steady(browser, server):
     assert heap[1] < heap[0] + 1, heap
 
 
+ROWS = "return document.querySelectorAll('#tree tbody tr').length"
+
+
+def proof_tree(browser, server):
+    browser.open(server.root + "/run/tree")
+    rows = lambda: browser.run(ROWS)
+    first = until(lambda: rows() > 1 and rows(), "the root and its moves")
+    assert browser.run("return document.getElementById('size').textContent") == f"{POSITIONS:,}"
+    sizes = browser.run("return [...document.querySelectorAll('#tree tbody tr')].map(row => Number(row.cells[4].textContent.replaceAll(',', '')))")
+    assert sizes[0] == POSITIONS and sum(sizes[1:]) == POSITIONS - 1, "the moves share the positions among them"
+    browser.click("#tree tr[aria-expanded=false] .twist")
+    until(lambda: rows() > first, "a click opens a row")
+    levels = browser.run("return [...document.querySelectorAll('#tree tbody tr')].map(row => Number(row.getAttribute('aria-level')))")
+    assert levels[:3] == [1, 2, 3] and max(levels) == 3, levels[:9]
+    until(lambda: browser.run("return document.querySelector('#board svg') !== null"), "the position is drawn")
+    browser.click("#tree tr[aria-level='2'][aria-expanded=true] .twist")
+    assert rows() == first, "a click closes it"
+    # A link leads to any place of the tree, and the way back is shown.
+    browser.click("#tree tr[aria-level='2'] a")
+    until(lambda: "?at=" in browser.run("return location.href"), "the position at the top")
+    assert browser.run("return document.querySelectorAll('.crumbs a').length") >= 3
+
+
+def tree_by_keys(browser, server):
+    browser.open(server.root + "/run/tree")
+    until(lambda: browser.run(ROWS) > 1, "the tree")
+    focus = "#tree tr[tabindex='0']"
+    level = lambda: int(browser.run("return document.activeElement.getAttribute('aria-level')") or 0)
+    browser.press(focus, DOWN)
+    assert level() == 2
+    before = browser.run(ROWS)
+    browser.press(focus, RIGHT)
+    until(lambda: browser.run(ROWS) > before, "the right arrow opens")
+    browser.press(focus, RIGHT)
+    assert level() == 3, "and then goes in"
+    browser.press(focus, LEFT)
+    assert level() == 2, "the left one goes up"
+    browser.press(focus, LEFT)
+    assert browser.run(ROWS) == before, "and then closes"
+    browser.press(focus, HOME)
+    assert level() == 1
+    assert browser.run("return document.querySelectorAll('#tree tr[tabindex=\"0\"]').length") == 1, "one row is in the order of Tab"
+
+
+def other_folders(browser, server):
+    for name, says in [
+        ("match", "Cross-table"), ("tune", "Parameters"), ("prove", "a draw"), ("scale", "modelled-nodes"), ("study", "runs done"), ("%3Cb%3Enot%20bold%3C", "is damaged"),
+    ]:
+        browser.open(server.root + f"/run/{name}")
+        text = browser.run("return document.getElementById('main').innerText")
+        assert says in text, f"{name}: {text[:400]}"
+        # Pictures of a folder are loaded, not only named.
+        broken = "return [...document.images].filter(image => { image.loading = 'eager'; return image.complete && !image.naturalWidth; }).length"
+        assert browser.run(broken) == 0, name
+
+
+def workers(browser, server):
+    browser.open(server.root + "/run/prove/workers")
+    text = browser.run("return document.getElementById('main').innerText")
+    for says in ["3 workers", "node<1>", "the run does not go on", "asked to stop"]:
+        assert says in text, f"{says}: {text}"
+    browser.open(server.root + "/run/live/workers")
+    assert "Threads" in browser.run("return document.getElementById('main').innerText")
+
+
 def loa(browser, server):
     browser.open(server.root + "/play/loa%2F8")
     moves = lambda: int(browser.run("return document.body.dataset.moves") or 0)
@@ -208,7 +297,7 @@ def by_keyboard(browser, server):
 
 
 def narrow(browser, server):
-    for path in ["/", "/run/live", "/run/long/events", "/compare", "/play", "/play/loa%2F8", "/run/none"]:
+    for path in ["/", "/run/live", "/run/long/events", "/compare", "/play", "/play/loa%2F8", "/run/none", "/run/tree", "/run/tune", "/run/scale", "/run/study", "/run/match", "/run/prove/workers", "/run/live/workers"]:
         browser.look(width=360, height=740)
         browser.open(server.root + path)
         wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -218,7 +307,7 @@ def narrow(browser, server):
 
 def screenshots(browser, server, folder):
     os.makedirs(folder, exist_ok=True)
-    for name, path in [("runs", "/"), ("run", "/run/live"), ("compare", "/compare"), ("play", "/play"), ("loa", "/play/loa%2F8")]:
+    for name, path in [("runs", "/"), ("run", "/run/live"), ("compare", "/compare"), ("play", "/play"), ("loa", "/play/loa%2F8"), ("tree", "/run/tree"), ("prove", "/run/prove"), ("tune", "/run/tune"), ("scale", "/run/scale"), ("study", "/run/study"), ("workers", "/run/prove/workers"), ("threads", "/run/live/workers")]:
         for look, width, dark in [("light", 1280, False), ("dark", 1280, True), ("phone", 390, False), ("phone-dark", 390, True)]:
             browser.look(width, 900, dark)
             browser.open(server.root + path)

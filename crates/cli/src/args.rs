@@ -49,6 +49,8 @@ pub enum Command {
     Replay(Replay),
     /// Show an instance or a record as text, SVG or PNG
     Show(Show),
+    /// Write a record as others do, or read one of theirs
+    Convert(crate::commands::convert::Convert),
     /// Let players play games and say what the results mean
     Match(crate::contest::args::Match),
     /// Find good parameters of a player by games
@@ -381,6 +383,8 @@ pub enum Bench {
     Db(crate::database::args::BenchDb),
     /// How many jobs a database of proved positions spares, by what it holds
     Parents(crate::database::args::BenchParents),
+    /// Kill runs at random moments and see whether they go on as if nothing had been
+    Resume(crate::commands::bench_resume::BenchResume),
 }
 
 /// `sortie bench playouts`.

@@ -166,13 +166,11 @@ impl Folder {
         let path = self.path.join(SPEC);
         let text =
             read_text(&path, TEXT_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
+        refuse_other_format(&path, &text, FORMAT)?;
         let spec: Spec = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
             anyhow!("{}:{line}: {}", path.display(), error.message())
         })?;
-        if spec.format != FORMAT {
-            bail!("{}: format {} is of another version: expected {FORMAT}", path.display(), spec.format);
-        }
         if !(1..=STREAMS_MAX).contains(&spec.streams) || !(1..=THREADS_MAX).contains(&spec.threads) {
             bail!(
                 "{}: expected streams from 1 to {STREAMS_MAX} and threads from 1 to {THREADS_MAX}",
@@ -266,6 +264,21 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     })?;
     sync_folder(path.parent().unwrap_or(Path::new(".")));
     Ok(())
+}
+
+/// Refuses the file of a folder that says another format than the one that is read here: what its keys mean is not
+/// known. One that cannot be read at all is left to the reader, which names the line.
+pub fn refuse_other_format(path: &Path, text: &str, format: u32) -> Result<()> {
+    let table: Option<toml::Table> = toml::from_str(text).ok();
+    let said = table.as_ref().and_then(|table| table.get("format"));
+    match said.map(toml::Value::as_integer) {
+        Some(Some(said)) if said != i64::from(format) => bail!(
+            "{}: format {said} is of another version of Sortie ({}): expected {format}; the folder is left as it is",
+            path.display(),
+            if said > i64::from(format) { "a later one" } else { "an earlier one" }
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// The copy of the instance file in a run folder, if the folder's spec is about that instance.

@@ -43,6 +43,8 @@ struct Inside {
     playouts: Vec<u64>,
     /// The best score by stream; minus infinity before the first.
     scores: Vec<f64>,
+    /// The entropy of the policy by stream, where it was told.
+    entropies: Vec<Option<f64>>,
 }
 
 impl Mailbox {
@@ -50,7 +52,8 @@ impl Mailbox {
     pub fn new(streams: u32, best_score: f64) -> Mailbox {
         let streams = streams as usize;
         let (playouts, scores) = (vec![0; streams], vec![f64::NEG_INFINITY; streams]);
-        let inside = Inside { mail: Mail::default(), best_score, playouts, scores };
+        let entropies = vec![None; streams];
+        let inside = Inside { mail: Mail::default(), best_score, playouts, scores, entropies };
         Mailbox { inside: Mutex::new(inside), closed: Condvar::new() }
     }
 
@@ -72,6 +75,12 @@ impl Mailbox {
         let last = scores.len() - 1;
         let told = last > 0 && scores[0].is_finite();
         told.then(|| [0.1, 0.5, 0.9].map(|share| scores[(share * last as f64).round() as usize]))
+    }
+
+    /// The mean entropy of the policies of the streams that have told it.
+    pub fn entropy(&self) -> Option<f64> {
+        let told: Vec<f64> = self.lock().entropies.iter().flatten().copied().collect();
+        (!told.is_empty()).then(|| told.iter().sum::<f64>() / told.len() as f64)
     }
 
     /// Waits so long, or until the box is closed, and empties it.
@@ -114,6 +123,11 @@ impl Observer for Mailbox {
                 }
             }
             Event::Progress { stream, playouts } => inside.count(stream, playouts),
+            Event::Policy { stream, entropy } => {
+                if let Some(known) = inside.entropies.get_mut(stream as usize) {
+                    *known = Some(entropy);
+                }
+            }
             Event::Checkpoint(checkpoint) => {
                 inside.count(checkpoint.stream, checkpoint.playouts);
                 inside.mail.checkpoints.insert(checkpoint.stream, checkpoint);
@@ -157,6 +171,11 @@ mod tests {
         assert!(!mail.closed);
         assert_eq!(mailbox.band(), Some([5.0, 6.0, 6.0]));
         assert_eq!(mailbox.playouts(), 50 + 60);
+        assert_eq!(mailbox.entropy(), None);
+        for (stream, entropy) in [(0, 2.0), (1, 1.0), (0, 0.5), (9, 9.0)] {
+            mailbox.on(Event::Policy { stream, entropy });
+        }
+        assert_eq!(mailbox.entropy(), Some(0.75));
         mailbox.close();
         for _ in 0..2 {
             assert!(mailbox.take(Duration::from_secs(3600)).closed, "closing ends every wait");

@@ -6,6 +6,7 @@ mod checkpoint;
 mod clock;
 mod commands;
 mod contest;
+mod convert;
 mod database;
 mod duration;
 mod engine;
@@ -72,6 +73,7 @@ fn command(cli: Cli) -> ExitCode {
         Command::Verify(args) => commands::verify::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Show(args) => commands::show::run(&args),
+        Command::Convert(args) => commands::convert::run(&args),
         Command::Match(args) => commands::match_::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
         Command::Scale(args) => scale::run(&args),
@@ -86,6 +88,7 @@ fn command(cli: Cli) -> ExitCode {
         Command::Bench(Bench::Schedules(args)) => commands::bench_schedules::run(&args),
         Command::Bench(Bench::Db(args)) => commands::bench_db::run(&args),
         Command::Bench(Bench::Parents(args)) => database::parents::run(&args),
+        Command::Bench(Bench::Resume(args)) => commands::bench_resume::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),

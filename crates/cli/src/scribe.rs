@@ -106,6 +106,9 @@ impl<'a> Scribe<'a> {
                 if let Some(band) = self.mailbox.band() {
                     event["band"] = json!(band.map(number));
                 }
+                if let Some(entropy) = self.mailbox.entropy() {
+                    event["entropy"] = json!((entropy * 1e4).round() / 1e4);
+                }
                 self.event(event);
             }
             if mail.closed {

@@ -217,6 +217,9 @@ pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
         flag::register_conditional_shutdown(signal, code, stop.clone())?;
         flag::register(signal, stop.clone())?;
     }
+    // A limit on the size of files is then an error like a full disk, and not the end of the process.
+    #[cfg(unix)]
+    flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     Ok(stop)
 }
 

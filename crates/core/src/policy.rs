@@ -154,6 +154,28 @@ impl Policy {
         self.weights[self.id(code) as usize].ln()
     }
 
+    /// The mean entropy of the choices along a trace, in nats: 0 where the policy would always play it, ln n where it
+    /// draws among n as by lot. `None` for a trace that was never played. For reports: nothing is changed by it.
+    pub fn entropy<M>(&self, trace: &Trace<M>) -> Option<f64> {
+        let (mut start, mut sum) = (0, 0.0);
+        for &end in &trace.ends {
+            let step = start..end as usize;
+            let weight = |i: usize| {
+                // Ids may be of another generation: codes are not.
+                let id = trace.codes.get(i).map_or(trace.ids[i], |&code| self.id(code));
+                self.weights[id as usize] * trace.factors.get(i).unwrap_or(&1.0)
+            };
+            let total: f64 = step.clone().map(weight).sum();
+            let part = |i: usize| {
+                let p = weight(i) / total;
+                if p > 0.0 { -p * p.ln() } else { 0.0 }
+            };
+            sum += step.map(part).sum::<f64>();
+            start = end as usize;
+        }
+        (!trace.ends.is_empty() && sum.is_finite()).then(|| sum / trace.ends.len() as f64)
+    }
+
     /// The id of a code.
     #[inline]
     pub fn id(&self, code: u64) -> u32 {
@@ -497,6 +519,27 @@ mod tests {
             chosen: vec![0, 4],
             score: 1.0,
         }
+    }
+
+    #[test]
+    fn entropy_is_that_of_the_choices() {
+        let mut policy = Policy::new(None);
+        let even = (3f64.ln() + 2f64.ln()) / 2.0;
+        assert!((policy.entropy(&trace()).unwrap() - even).abs() < 1e-12, "nothing learnt: as by lot");
+        assert_eq!(policy.entropy(&Trace::<()>::default()), None);
+        let biased = Trace { factors: vec![1.0, 0.0, 0.0, 1.0, 0.0], ..trace() };
+        assert_eq!(policy.entropy(&biased), Some(0.0));
+        for _ in 0..100 {
+            policy.adapt(&mut trace(), 1.0);
+        }
+        assert!(policy.entropy(&trace()).unwrap() < 0.2, "learnt: nearly always the same");
+        let mut dense = Policy::new(Some(5));
+        let own = || Trace { codes: vec![], ids: vec![1, 2, 3, 2, 4], ..trace() };
+        assert!((dense.entropy(&own()).unwrap() - even).abs() < 1e-12);
+        dense.adapt(&mut own(), 1.0);
+        policy = Policy::new(None);
+        policy.adapt(&mut trace(), 1.0);
+        assert_eq!(dense.entropy(&own()), policy.entropy(&trace()));
     }
 
     #[test]

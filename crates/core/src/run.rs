@@ -90,6 +90,13 @@ pub enum Event {
         /// Playouts of this stream so far.
         playouts: u64,
     },
+    /// How sure a stream's policy is. Sent before checkpoints, by searches that have one.
+    Policy {
+        /// The stream.
+        stream: u32,
+        /// The mean entropy of the policy's choices along its best sequence, in nats.
+        entropy: f64,
+    },
     /// Everything needed to go on from here.
     Checkpoint(StreamCheckpoint),
 }
@@ -339,6 +346,17 @@ impl<'a> Run<'a> {
     /// Playouts of this stream.
     pub fn playouts(&self) -> u64 {
         self.playouts
+    }
+
+    /// A search calls this before `checkpoint`; `entropy` is asked only when one is due, so that it costs nothing.
+    #[inline]
+    pub fn policy(&mut self, entropy: impl FnOnce() -> Option<f64>) {
+        if self.checkpoint_due && self.ended.is_none() {
+            let stream = self.stream;
+            if let Some(entropy) = entropy().filter(|_| self.part != Part::Replica { speaks: false }) {
+                self.control.observer.on(Event::Policy { stream, entropy });
+            }
+        }
     }
 
     /// A search calls this where it could be resumed; `state` is asked only when a checkpoint is due.

@@ -6,11 +6,12 @@ import { Replay } from "./replay.js";
 const POINTS_MAX = 3000, ROWS_MAX = 40;
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = (id) => document.getElementById(id);
-let points = data.points; // [seconds, playouts, best, (low, middle, high)]
+let points = data.points; // [seconds, playouts, best, (low, middle, high, (entropy))]
 let improvements = data.improvements, improved = data.improved, events = data.events;
 
 const curve = new Chart(at("curve"), { axis: "time", dot: true, label: number });
 const speed = new Chart(at("speed"), { axis: "time", zero: true, label: (value) => `${brief(value)}/s` });
+const entropy = new Chart(at("entropy"), { axis: "time", zero: true, label: (value) => `${value.toFixed(2)} nats, as among ${Math.exp(value).toFixed(1)} moves` });
 curve.known = data.known;
 
 function rates() {
@@ -37,7 +38,7 @@ function draw() {
     lines.push({ kind: "band", class: "band f1", steps: true, points: data.kin.map(([t, low, , high]) => [t, low, high]) });
     lines.push({ kind: "line", class: "line thin s1", steps: true, points: data.kin.map(([t, , middle]) => [t, middle]) });
   }
-  const banded = seen.filter((point) => point.length > 3);
+  const banded = seen.filter((point) => point.length > 3 && point[3] !== null);
   if (banded.length) {
     lines.push({ kind: "band", class: "band f0", points: banded.map((p) => [p[x], p[3], p[5]]) });
     lines.push({ kind: "line", class: "line thin s0", points: banded.map((p) => [p[x], p[4]]) });
@@ -50,6 +51,12 @@ function draw() {
   const rate = rates();
   speed.lines = [{ kind: "line", class: "line s2", points: rate }];
   speed.draw();
+  const sure = points.filter((point) => point.length > 6).map((point) => [point[0], point[6]]);
+  at("entropy-card").hidden = !sure.length;
+  entropy.lines = [{ kind: "line", class: "line s3", points: sure }];
+  if (sure.length) entropy.draw();
+  at("kin-key").hidden = !data.kin;
+  if (data.kin) at("kin-count").textContent = data.kin_count;
   figures(rate);
 }
 
@@ -110,6 +117,20 @@ for (const input of document.querySelectorAll("input[name=axis]")) input.addEven
 at("points").closest("details").addEventListener("toggle", lists);
 draw();
 lists();
+
+// The runs of other seeds go on too: their band is asked for again now and then, and only while somebody looks.
+const KIN_EVERY = 10_000;
+setInterval(async () => {
+  if (document.hidden) return;
+  try {
+    const fresh = await (await fetch(data.kin_address)).json();
+    if (JSON.stringify(fresh.kin) === JSON.stringify(data.kin)) return;
+    Object.assign(data, fresh);
+    draw();
+  } catch {
+    // The server is away; the next time may do.
+  }
+}, KIN_EVERY);
 
 follow(data.live, String(data.offset), {
   news(news) {

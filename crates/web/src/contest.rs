@@ -68,8 +68,9 @@ pub struct Log {
     pub players: Vec<String>,
     /// By the numbers of two players, as the first of them sees it.
     tallies: HashMap<(usize, usize), Tally>,
-    /// The score of the player with the lower number in pairs of which one game is missing.
-    pending: HashMap<u64, f64>,
+    /// The score of the player with the lower number in pairs of which one game is missing, by the two players and the
+    /// number of the pair: where several matches are in one log, each has numbers of its own.
+    pending: HashMap<(usize, usize, u64), f64>,
     /// The last games, oldest first, without their moves but for the number of them.
     pub latest: VecDeque<(Game, usize)>,
     /// Games in all.
@@ -108,10 +109,11 @@ impl Log {
         let (low, high, score) = if a <= b { (a, b, score) } else { (b, a, 1.0 - score) };
         let tally = self.tallies.entry((low, high)).or_default();
         tally.games.count(score);
-        match self.pending.remove(&(game.game / 2)) {
+        let pair = (low, high, game.game / 2);
+        match self.pending.remove(&pair) {
             Some(other) => tally.pairs.count(score + other),
             None if self.pending.len() < PENDING_MAX => {
-                self.pending.insert(game.game / 2, score);
+                self.pending.insert(pair, score);
             }
             None => {}
         }
@@ -199,15 +201,19 @@ mod tests {
             line(3, "b", "a", "draw"),
             "torn\n".into(),
             line(2, "a", "b", "second"),
+            // Another match in the same log, with numbers of its own.
+            line(0, "a", "c", "first"),
+            line(1, "c", "a", "first"),
         ];
         std::fs::write(&path, text.concat()).unwrap();
         let log = Log::read(&path).unwrap();
-        assert_eq!((log.games, log.skipped, log.players.len()), (4, 1, 2));
+        assert_eq!((log.games, log.skipped, log.players.len()), (6, 1, 3));
+        assert_eq!(log.tally(0, 2).pairs.0, [0, 0, 1, 0, 0]);
         let tally = log.tally(0, 1);
         assert_eq!((tally.games.wins, tally.games.draws, tally.games.losses), (2, 1, 1));
         assert_eq!(tally.pairs.0, [0, 1, 0, 0, 1]);
         assert_eq!(log.tally(1, 0).pairs.0, [1, 0, 0, 1, 0]);
-        assert_eq!(log.order(), [0, 1]);
+        assert_eq!(log.order(), [0, 2, 1]);
         assert_eq!(find(&path, 3).unwrap().unwrap().result, "draw");
         assert!(find(&path, 9).unwrap().is_none());
     }

@@ -22,16 +22,20 @@ pub struct Point {
     pub best: Option<f64>,
     /// What a tenth, half and nine tenths of the streams have at most, where there are several.
     pub band: Option<[f64; 3]>,
+    /// The mean entropy of the policies, where it was told.
+    pub entropy: Option<f64>,
 }
 
 impl Point {
-    /// For a chart: seconds, playouts, best, and the band.
+    /// For a chart: seconds, playouts, best, the band, the entropy; what is missing at the end is left out.
     pub fn to_json(self) -> Value {
-        match self.band {
-            Some([low, middle, high]) => {
-                json!([self.seconds, self.playouts, self.best, low, middle, high])
+        let [low, middle, high] = self.band.map_or([None; 3], |band| band.map(Some));
+        match (self.band, self.entropy) {
+            (_, Some(entropy)) => {
+                json!([self.seconds, self.playouts, self.best, low, middle, high, entropy])
             }
-            None => json!([self.seconds, self.playouts, self.best]),
+            (Some(_), None) => json!([self.seconds, self.playouts, self.best, low, middle, high]),
+            (None, None) => json!([self.seconds, self.playouts, self.best]),
         }
     }
 }
@@ -190,7 +194,8 @@ impl History {
         if let Some(seconds) = event.seconds.filter(|seconds| seconds.is_finite() && self.best.is_some()) {
             // An improvement tells the playouts of one stream only.
             let playouts = self.playouts.filter(|_| event.event != "improved");
-            self.curve.push(Point { seconds, playouts, best: self.best, band: self.band });
+            let (best, band, entropy) = (self.best, self.band, event.entropy);
+            self.curve.push(Point { seconds, playouts, best, band, entropy });
         }
     }
 }
@@ -200,7 +205,13 @@ mod tests {
     use super::*;
 
     fn point(seconds: f64) -> Point {
-        Point { seconds, playouts: Some(seconds * 10.0), best: Some(seconds.floor()), band: None }
+        Point {
+            seconds,
+            playouts: Some(seconds * 10.0),
+            best: Some(seconds.floor()),
+            band: None,
+            entropy: None,
+        }
     }
 
     #[test]
@@ -225,7 +236,7 @@ mod tests {
         let text = r#"{"event":"started","time":"2026-11-15T21:30:00Z"}
 {"event":"improved","seconds":0.5,"stream":1,"score":10,"playouts":7}
 torn
-{"event":"progress","seconds":1.0,"playouts":100,"best":10,"band":[4,7,9.5]}
+{"event":"progress","seconds":1.0,"playouts":100,"best":10,"band":[4,7,9.5],"entropy":0.5}
 {"event":"improved","seconds":0.7,"stream":0,"score":12,"playouts":70}
 {"event":"finished","seconds":2.0,"playouts":200,"score":12,"reason":"time"}
 "#;
@@ -234,8 +245,11 @@ torn
         assert_eq!((history.events, history.improved, history.skipped), (5, 2, 1));
         assert_eq!(history.ended.as_deref(), Some("time"));
         let points: Vec<Value> = history.curve.points().map(|point| point.to_json()).collect();
-        let expected =
-            json!([[0.5, null, 10.0], [1.0, 100.0, 10.0, 4.0, 7.0, 9.5], [2.0, 200.0, 12.0, 4.0, 7.0, 9.5]]);
+        let expected = json!([
+            [0.5, null, 10.0],
+            [1.0, 100.0, 10.0, 4.0, 7.0, 9.5, 0.5],
+            [2.0, 200.0, 12.0, 4.0, 7.0, 9.5]
+        ]);
         assert_eq!(json!(points), expected);
     }
 }

@@ -30,6 +30,8 @@ pub struct Event<'a> {
     pub stream: Option<u64>,
     /// Tenth, half and nine tenths of the streams have at least this as their own best.
     pub band: Option<[f64; 3]>,
+    /// The mean entropy of the policies.
+    pub entropy: Option<f64>,
     /// Why the run ended.
     #[serde(borrow)]
     pub reason: Option<Cow<'a, str>>,

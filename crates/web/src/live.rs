@@ -62,7 +62,7 @@ fn follow(folder: &Path, mut place: u64, sink: &mut Sink, mut rounds: Option<u32
         place = history.reached.offset;
         if moved || looked.is_none_or(|looked| looked.elapsed() >= STATE_EVERY) {
             looked = Some(Instant::now());
-            let summary = Summary::read("", folder);
+            let summary = Summary::glance("", folder);
             let state = (summary.state, summary.reason.clone());
             if told_state.as_ref() != Some(&state) {
                 let (name, text) = (state.0.name(), crate::show::state(&summary));

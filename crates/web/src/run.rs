@@ -190,8 +190,20 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Looks at a folder: a few small reads, however long its run.
+    /// Looks at a folder: a few small reads, and a count of its games or jobs.
     pub fn read(name: &str, path: &Path) -> Summary {
+        let mut summary = Summary::glance(name, path);
+        let count = |file: &str| count_lines(&path.join(file)).ok();
+        match summary.kind {
+            Kind::Foreign => {}
+            Kind::Prove => summary.jobs = count(JOBS),
+            _ => summary.games = count(GAMES),
+        }
+        summary
+    }
+
+    /// The same without the count: a few small reads, however long the run.
+    pub fn glance(name: &str, path: &Path) -> Summary {
         let kind = Kind::of(path);
         let mut summary = Summary {
             name: name.to_string(),
@@ -283,12 +295,6 @@ impl Summary {
 
     /// The last events, which tell what is newer than the result.
     fn read_tail(&mut self) {
-        if self.path.join(GAMES).is_file() {
-            self.games = count_lines(&self.path.join(GAMES)).ok();
-        }
-        if self.kind == Kind::Prove {
-            self.jobs = count_lines(&self.path.join(JOBS)).ok();
-        }
         let lines = match read_back(&self.path.join(EVENTS), u64::MAX, 16 << 10, 60) {
             Ok(lines) => lines,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -431,7 +437,7 @@ fn told(table: &toml::Table) -> Told {
     }
     // What a proof search asks, and by which rule.
     if let Some(plan) = inside("plan") {
-        told.search = format!("{} of it, jobs by {}", text(plan, "question"), text(plan, "select"));
+        told.search = format!("{}, question {}", text(plan, "select"), text(plan, "question"));
         told.search_name = text(plan, "select");
     }
     if let Some(study) = table.get("study").and_then(toml::Value::as_str) {

@@ -128,7 +128,7 @@ pub struct Site {
     /// Since when.
     pub begun: Instant,
     /// Proof trees that were looked at.
-    pub forest: Forest,
+    pub forest: Arc<Forest>,
     token: Option<String>,
     hosts: Vec<String>,
     loopback: bool,
@@ -146,7 +146,7 @@ impl Site {
             requests: AtomicU64::new(0),
             stalled: AtomicU64::new(0),
             begun: Instant::now(),
-            forest: Forest::default(),
+            forest: Arc::default(),
             token: options.token,
             hosts: options.hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
             loopback,
@@ -251,7 +251,7 @@ impl Site {
             ["position"] => return pages::prove::position(self, request, &path),
             _ => {}
         }
-        let summary = Summary::read(name, &path);
+        let summary = Summary::glance(name, &path);
         match (rest, summary.kind) {
             ([], Kind::Solve | Kind::Torn) => pages::run::page(self, &summary),
             ([], Kind::Match | Kind::Tune) => pages::contest::page(&summary),
@@ -259,6 +259,7 @@ impl Site {
             ([], Kind::Scale) => pages::scale::page(&summary),
             ([], Kind::Prove) => pages::prove::page(self, request, &summary),
             ([], Kind::Foreign) => pages::explain(404, name, &summary.trouble.join(" ")),
+            (["kin"], Kind::Solve) => pages::run::kin_now(self, &summary),
             (["workers"], _) => pages::workers::page(&summary),
             (["game", number], _) => pages::contest::game(&summary, number),
             _ => self.refuse(404, "there is no such page"),

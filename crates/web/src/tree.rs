@@ -14,10 +14,11 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// More nodes than this are not kept.
-const NODES_MAX: usize = 2_000_000;
+const NODES_MAX: usize = 1_000_000;
 /// Trees that are kept for the next click.
 const TREES_MAX: usize = 4;
 /// No node.
@@ -25,11 +26,35 @@ const NONE: u32 = u32::MAX;
 /// The root.
 pub const ROOT: u32 = 0;
 
+/// Logs that are smaller than this are read in no time.
+const WARM_BYTES: u64 = 1 << 20;
+
 /// The trees that were looked at last.
 #[derive(Default)]
-pub struct Forest(Mutex<VecDeque<(PathBuf, Arc<Mutex<Tree>>)>>);
+pub struct Forest {
+    trees: Mutex<VecDeque<(PathBuf, Arc<Mutex<Tree>>)>>,
+    warming: AtomicBool,
+}
 
 impl Forest {
+    /// Reads the trees that somebody who looks at a list of runs may want to see next, on a thread of its own.
+    pub fn warm(self: &Arc<Forest>, folders: impl Iterator<Item = PathBuf>) {
+        let large =
+            |folder: &PathBuf| std::fs::metadata(folder.join(JOBS)).is_ok_and(|log| log.len() >= WARM_BYTES);
+        let folders: Vec<PathBuf> = folders.filter(large).take(TREES_MAX).collect();
+        if folders.is_empty() || self.warming.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let forest = self.clone();
+        std::thread::spawn(move || {
+            for folder in folders.iter().rev() {
+                // What is wrong with it will be said on its page.
+                let _ = forest.with(folder, |_| ());
+            }
+            forest.warming.store(false, Ordering::Relaxed);
+        });
+    }
+
     /// Does something with the tree of a folder, which is up to date then.
     pub fn with<T>(&self, folder: &Path, look: impl FnOnce(&mut Tree) -> T) -> Result<T, String> {
         let text = read_text(&folder.join(Folder::Prove.request()))?;
@@ -49,7 +74,7 @@ impl Forest {
     }
 
     fn find(&self, folder: &Path, text: &str) -> Result<Arc<Mutex<Tree>>, String> {
-        let mut trees = lock(&self.0);
+        let mut trees = lock(&self.trees);
         let known = trees.iter().position(|(path, _)| path == folder);
         let kept = known.and_then(|at| trees.remove(at)).filter(|(_, tree)| lock(tree).request == text);
         let kept = match kept {
@@ -102,8 +127,8 @@ struct Node {
     work: u64,
     /// The move that leads here; empty for the root.
     word: Box<str>,
-    /// Equal for nodes with equal states.
-    identity: u128,
+    /// Nodes with equal states are a ring: the next of them, itself if it is the only one.
+    twin: u32,
     /// For the first side, in `0..=1`.
     value: f32,
     status: Status,
@@ -159,7 +184,8 @@ pub struct Tree {
     nodes: Vec<Node>,
     /// Nodes by parent and move.
     index: HashMap<u64, u32, BuildHasherDefault<Mixed>>,
-    twins: HashMap<u128, Vec<u32>>,
+    /// A node of every position.
+    positions: HashMap<u128, u32, BuildHasherDefault<Mixed>>,
     claims: HashMap<u32, Vec<Claimed>>,
     /// Nodes of which more is proved than their twins know.
     news: Vec<u32>,
@@ -229,7 +255,7 @@ impl Tree {
             board,
             nodes: Vec::new(),
             index: HashMap::default(),
-            twins: HashMap::new(),
+            positions: HashMap::default(),
             claims: HashMap::new(),
             news: Vec::new(),
             offset: 0,
@@ -365,7 +391,7 @@ impl Tree {
             answers: 0,
             work: 0,
             word: word.into(),
-            identity: 0,
+            twin: id,
             value: value as f32,
             status,
             kind,
@@ -442,18 +468,28 @@ impl Tree {
     fn see(&mut self, id: u32) {
         let (mover, outcome, identity) = (self.board.to_move(), self.board.outcome(), self.board.identity());
         let node = self.node(id);
-        (node.mover, node.identity, node.state) = (mover, identity, State::Seen);
+        (node.mover, node.state) = (mover, State::Seen);
         if let Some(outcome) = outcome {
             node.state = State::End;
             node.bounds = Bounds::exactly(Value::of(outcome));
             node.why = [Why::End; 2];
         }
-        let twins = self.twins.entry(identity).or_default();
-        let solved = twins.iter().copied().find(|&twin| self.nodes[twin as usize].bounds != Bounds::OPEN);
-        twins.push(id);
-        if let Some(twin) = solved {
+        let known = *self.positions.entry(identity).or_insert(id);
+        if known == id {
+            return;
+        }
+        self.nodes[id as usize].twin = std::mem::replace(&mut self.nodes[known as usize].twin, id);
+        let mut solved = self.twins(id).filter(|&twin| self.nodes[twin as usize].bounds != Bounds::OPEN);
+        if let Some(twin) = solved.next() {
+            drop(solved);
             self.learn(id, self.nodes[twin as usize].bounds, Why::Twin(twin));
         }
+    }
+
+    /// The other nodes with the same state.
+    fn twins(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
+        let next = move |at: u32| Some(self.nodes[at as usize].twin).filter(|&twin| twin != id);
+        std::iter::successors(next(id), move |&at| next(at))
     }
 
     /// Takes a claim about a node and its children.
@@ -555,11 +591,10 @@ impl Tree {
     /// Positions that occur twice have one value: what is proved of one is told to the others, and to all above them.
     fn tell_twins(&mut self) {
         while let Some(id) = self.news.pop() {
-            let (bounds, identity) = (self.nodes[id as usize].bounds, self.nodes[id as usize].identity);
-            let Some(twins) = self.twins.get(&identity).filter(|twins| twins.len() > 1) else { continue };
-            for twin in twins.clone() {
+            let bounds = self.nodes[id as usize].bounds;
+            for twin in self.twins(id).collect::<Vec<_>>() {
                 let known = self.nodes[twin as usize].bounds;
-                if twin == id || (bounds.low <= known.low && bounds.high >= known.high) {
+                if bounds.low <= known.low && bounds.high >= known.high {
                     continue;
                 }
                 self.learn(twin, bounds, Why::Twin(id));
@@ -747,6 +782,10 @@ impl Hasher for Mixed {
 
     fn write_u64(&mut self, key: u64) {
         self.0 = key;
+    }
+
+    fn write_u128(&mut self, key: u128) {
+        self.0 = key as u64;
     }
 }
 

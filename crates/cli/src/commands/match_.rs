@@ -53,9 +53,6 @@ pub fn run(args: &Args) -> Result<Verdict> {
 /// Goes on with the match in a folder.
 pub fn resume(path: &Path, threads: Option<u32>, json: bool, quiet: bool) -> Result<Verdict> {
     let request: Request = contest::read_request(path, MATCH)?;
-    if request.format != FORMAT {
-        bail!("{}: format {} is of another version: expected {FORMAT}", path.display(), request.format);
-    }
     hold(&request, path, threads.unwrap_or_else(contest::processors), json, quiet)
 }
 
@@ -148,15 +145,18 @@ fn hold(request: &Request, path: &Path, concurrency: u32, json: bool, quiet: boo
     }
     let begun = Instant::now();
     let tell = |contest: &Match| live(contest, before, begun.elapsed().as_secs_f64());
-    contest::run(&home, &mut contest, concurrency, quiet, &stop, &tell, |pairing| hall.play(pairing, &stop))?;
+    let ran = contest::run(&home, &mut contest, concurrency, quiet, &stop, &tell, |pairing| {
+        hall.play(pairing, &stop)
+    });
 
+    // What was played is told also when the disk is full by now.
     let faults = count_faults(&home, &hall)?;
     let mut result = report::to_json(&contest, &hall.names, &faults);
     result["instance"] = json!(request.table.instance);
     result["folder"] = output::path(path);
     result["seed"] = json!(request.table.seed);
     result["version"] = json!(env!("CARGO_PKG_VERSION"));
-    home.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes())?;
+    let written = home.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes());
     if json {
         output::print_json(&result)?;
     } else {
@@ -170,6 +170,7 @@ fn hold(request: &Request, path: &Path, concurrency: u32, json: bool, quiet: boo
     if stop.load(Ordering::Relaxed) && !contest.finished() {
         contest::say_stopped(path);
     }
+    ran.and(written)?;
     Ok(Verdict::Done)
 }
 

@@ -213,12 +213,10 @@ fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool)
     run_jobs(&mut recorder, workers as usize, &stop, |id, job| team.work(id, job, &stop));
     recorder.progress.clear();
     let synced = recorder.journal.sync();
-    if let Some(trouble) = recorder.trouble {
-        return Err(trouble);
-    }
-    synced.with_context(|| path.join(JOBS).display().to_string())?;
+    let trouble = recorder.trouble;
     let (mut proof, mut stored) = (None, None);
-    if tree.ended() == Some(Ended::Decided) && (request.proof.is_some() || book.is_some()) {
+    let decided = trouble.is_none() && tree.ended() == Some(Ended::Decided);
+    if decided && (request.proof.is_some() || book.is_some()) {
         if !quiet {
             output::say("decided; writing the proof down");
         }
@@ -247,19 +245,23 @@ fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool)
             }
         }
     }
-    let trouble = book.as_ref().and_then(|book| lock(&book.trouble).take());
-    if let Some(trouble) = trouble {
-        output::say(&format!("sortie: the search went on without the database: {trouble}"));
+    if let Some(unread) = book.as_ref().and_then(|book| lock(&book.trouble).take()) {
+        output::say(&format!("sortie: the search went on without the database: {unread}"));
     }
     let seconds = begun.elapsed().as_secs_f64();
     let report = Report { request, tree: &tree, path, seconds, proof, book: book.as_deref(), stored };
     let result = report.to_json();
     let written = folder.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes());
-    written.with_context(|| format!("cannot write {}", path.join(RESULT).display()))?;
+    // What was found is told also when the disk is full by now.
     match json {
         true => output::print_json(&result)?,
         false => output::print(&report.text())?,
     }
+    if let Some(trouble) = trouble {
+        return Err(trouble);
+    }
+    synced.with_context(|| path.join(JOBS).display().to_string())?;
+    written.with_context(|| format!("cannot write {}", path.join(RESULT).display()))?;
     match tree.ended() {
         Some(Ended::Decided) => Ok(Verdict::Done),
         None => {

@@ -20,10 +20,7 @@ pub fn run(args: &Resume) -> Result<Verdict> {
         return super::match_::resume(&args.folder, threads, report.json, report.quiet);
     }
     if args.folder.join(crate::scale::SCALE).is_file() {
-        anyhow::bail!(
-            "{}: a study of `sortie scale` goes on with the command that began it, and the same --out",
-            args.folder.display()
-        );
+        return crate::scale::resume(&args.folder, threads, report.json, report.quiet);
     }
     if args.folder.join(crate::contest::TUNE).is_file() {
         return super::tune::resume(&args.folder, threads, report.json, report.quiet);

@@ -68,9 +68,6 @@ pub fn run(args: &Args) -> Result<Verdict> {
 /// Goes on with the tuning in a folder.
 pub fn resume(path: &Path, threads: Option<u32>, json: bool, quiet: bool) -> Result<Verdict> {
     let request: Request = contest::read_request(path, TUNE)?;
-    if request.format != FORMAT {
-        bail!("{}: format {} is of another version: expected {FORMAT}", path.display(), request.format);
-    }
     tune(&request, path, threads.unwrap_or_else(contest::processors), json, quiet)
 }
 
@@ -200,18 +197,21 @@ fn tune(request: &Request, path: &Path, concurrency: u32, json: bool, quiet: boo
     }
     let begun = Instant::now();
     let tell = |tuning: &Tuning| live(tuning, before, begun.elapsed().as_secs_f64());
-    contest::run(&home, &mut tuning, concurrency, quiet, &stop, &tell, |trial| workshop.play(trial, &stop))?;
+    let ran = contest::run(&home, &mut tuning, concurrency, quiet, &stop, &tell, |trial| {
+        workshop.play(trial, &stop)
+    });
 
+    // What was found is told also when the disk is full by now.
     let optima = tuning.optima();
-    let mut pictures = Vec::new();
+    let (mut pictures, mut written) = (Vec::new(), Ok(()));
     for (i, (parameter, optimum)) in request.parameters.iter().zip(&optima).enumerate() {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         let name = parameter.name.chars().map(plain).collect::<String>() + ".svg";
-        home.write(&name, draw(&tuning, i, optimum).as_bytes())?;
+        written = written.and(home.write(&name, draw(&tuning, i, optimum).as_bytes()));
         pictures.push(name);
     }
     let result = to_json(request, &tuning, &optima, path);
-    home.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes())?;
+    written = written.and(home.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes()));
     if json {
         output::print_json(&result)?;
     } else {
@@ -228,6 +228,7 @@ fn tune(request: &Request, path: &Path, concurrency: u32, json: bool, quiet: boo
     if stop.load(Ordering::Relaxed) && !tuning.finished() {
         contest::say_stopped(path);
     }
+    ran.and(written)?;
     Ok(Verdict::Done)
 }
 

@@ -8,7 +8,7 @@ pub mod referee;
 pub mod report;
 pub mod table;
 
-use crate::folder::{self, Folder, write_whole};
+use crate::folder::{self, Folder, refuse_other_format, write_whole};
 use crate::journal::{self, Journal};
 use crate::progress::Progress;
 use crate::source::{Instance, read_text};
@@ -92,11 +92,12 @@ where
     Ok(folder)
 }
 
-/// Reads what a folder was asked for.
+/// Reads what a folder was asked for. One of another format is refused before anything is made of its words.
 pub fn read_request<R: DeserializeOwned>(path: &Path, file: &str) -> Result<R> {
     let path = path.join(file);
     let text =
         read_text(&path, REQUEST_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
+    refuse_other_format(&path, &text, FORMAT)?;
     toml::from_str(&text).map_err(|error| {
         let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
         anyhow!("{}:{line}: {}", path.display(), error.message())

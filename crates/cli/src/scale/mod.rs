@@ -13,6 +13,7 @@ mod positions;
 mod report;
 mod rounds;
 
+use crate::args::{Cli, Command};
 use crate::contest::referee::{Bench, Game, Seat, play};
 use crate::contest::table::{Table, TableSpec};
 use crate::contest::{self, Home};
@@ -20,13 +21,15 @@ use crate::journal::{self, Journal};
 use crate::players::Player;
 use crate::source::Instance;
 use crate::{Verdict, duration, output, session};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use args::Scale;
+use clap::Parser;
 use plan::{Config, Contender};
 use rounds::{Job, Rounds};
 use serde::{Deserialize, Serialize};
 use sortie_core::{AnyGame, Budget};
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
@@ -35,6 +38,8 @@ use std::time::Instant;
 pub const SCALE: &str = "scale.toml";
 /// How fast everybody is, a configuration a line.
 const RATES: &str = "rates.jsonl";
+/// The command that was last given for the folder, which `sortie resume` gives again.
+const COMMAND: &str = "command.toml";
 const FORMAT: u32 = 1;
 /// Threads for each processor, at most, where the clock is real: more measure the system, not the search.
 const REAL_THREADS_MAX: u32 = 16;
@@ -51,6 +56,18 @@ struct Ground {
     /// Positions that are searched.
     positions: u32,
     seed: u64,
+}
+
+/// The command that was last given for a folder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Given {
+    format: u32,
+    /// The version of the program.
+    sortie: String,
+    /// Where it was given: names of files are relative to that.
+    directory: PathBuf,
+    words: Vec<String>,
 }
 
 /// How fast somebody was on every position.
@@ -128,7 +145,30 @@ pub fn run(args: &Scale) -> Result<Verdict> {
         Some(path) => path.clone(),
         None => contest::fresh_path("scale", &args.game),
     };
-    Study::open(args)?.run(&path)
+    let study = Study::open(args)?;
+    study.run(&path, &std::env::args_os().skip(1).collect::<Vec<_>>())
+}
+
+/// Goes on with the study in a folder: gives the command again that was last given for it.
+pub fn resume(path: &Path, threads: Option<u32>, json: bool, quiet: bool) -> Result<Verdict> {
+    contest::read_request::<Ground>(path, SCALE)?;
+    if !path.join(COMMAND).is_file() {
+        bail!(
+            "{}: it has no {COMMAND}, which says what was asked last; the `sortie scale` command that began it goes on \
+             with it, with the same --out",
+            path.display()
+        );
+    }
+    let given: Given = contest::read_request(path, COMMAND)?;
+    let refuse = || format!("{}: not a command of sortie scale", path.join(COMMAND).display());
+    let cli = Cli::try_parse_from(std::iter::once("sortie").chain(given.words.iter().map(String::as_str)));
+    let cli = cli.map_err(|error| anyhow!("{}", error.kind())).with_context(refuse)?;
+    let Command::Scale(mut args) = cli.command else { bail!(refuse()) };
+    args.costs = args.costs.map(|file| given.directory.join(file));
+    args.out = Some(path.to_path_buf());
+    args.concurrency = threads.or(args.concurrency);
+    (args.report.json, args.report.quiet) = (json, quiet);
+    Study::open(&args)?.run(path, &given.words.iter().map(OsString::from).collect::<Vec<_>>())
 }
 
 /// A study with everything opened.
@@ -183,7 +223,8 @@ impl<'a> Study<'a> {
         Ok(Study { args, mode, configs, one_node, stop, instance })
     }
 
-    fn run(&self, path: &Path) -> Result<Verdict> {
+    /// Runs what is left of it; `words` is the command that asks for it.
+    fn run(&self, path: &Path, words: &[OsString]) -> Result<Verdict> {
         let args = self.args;
         let ground = Ground {
             format: FORMAT,
@@ -194,6 +235,7 @@ impl<'a> Study<'a> {
             seed: args.seed,
         };
         let home = Home::open(path, SCALE, &ground)?;
+        remember(&home, path, words)?;
         let game = self.instance.game()?;
         if !args.report.quiet {
             output::say(&format!(
@@ -214,8 +256,9 @@ impl<'a> Study<'a> {
         for (game, line) in home.before.iter().zip(1..) {
             rounds.know(game).with_context(|| format!("{}:{line}", home.games().display()))?;
         }
+        let mut ran = Ok(());
         if !self.stop.load(Relaxed) && !matches.is_empty() {
-            self.play(&home, &matches, &mut rounds)?;
+            ran = self.play(&home, &matches, &mut rounds);
         }
         let standings: Vec<_> = (0..matches.len()).map(|cell| rounds.standing(cell)).collect();
         let report = report::Report {
@@ -226,15 +269,17 @@ impl<'a> Study<'a> {
             matches: &matches,
             standings: &standings,
         };
-        let (text, json) = report.write(&home)?;
+        // What was found is told also when the disk is full by now.
+        let (text, json, written) = report.write(&home)?;
         if args.report.json {
             output::print_json(&json)?;
         } else {
             output::print(&format!("{text}\nfolder    {}", path.display()))?;
         }
         if self.stop.load(Relaxed) {
-            output::say("stopped; the same command with the same --out goes on");
+            contest::say_stopped(path);
         }
+        ran.and(written)?;
         Ok(Verdict::Done)
     }
 
@@ -409,6 +454,20 @@ impl<'a> Study<'a> {
             one_game(&table, matches, job, &self.stop)
         })
     }
+}
+
+/// Writes down which command this is, unless it is there already. One that is not text can only be given again by hand.
+fn remember(home: &Home, path: &Path, words: &[OsString]) -> Result<()> {
+    let words: Option<Vec<String>> = words.iter().map(|word| word.to_str().map(str::to_string)).collect();
+    let Some(words) = words else { return Ok(()) };
+    let known = contest::read_request::<Given>(path, COMMAND);
+    if known.is_ok_and(|known| known.words == words) {
+        return Ok(());
+    }
+    let directory = std::env::current_dir().unwrap_or_default();
+    let given = Given { format: FORMAT, sortie: env!("CARGO_PKG_VERSION").into(), directory, words };
+    let text = format!("# The command that was last given for this folder.\n{}", toml::to_string(&given)?);
+    home.write(COMMAND, text.as_bytes())
 }
 
 /// Plays a game of a match.

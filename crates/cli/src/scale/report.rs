@@ -120,16 +120,16 @@ impl Report<'_> {
         Ladder::new(self.matches.iter().zip(self.standings).filter_map(rung).collect())
     }
 
-    /// Writes table, data and pictures; returns the text and the data.
-    pub fn write(&self, home: &Home) -> Result<(String, Value)> {
+    /// Writes table, data and pictures; returns the text and the data, and whether all could be written.
+    pub fn write(&self, home: &Home) -> Result<(String, Value, Result<()>)> {
         let prefix = format!("{}-{}", self.word(), self.name());
         let mut text = self.markdown();
-        let mut names = Vec::new();
+        let (mut names, mut written) = (Vec::new(), Ok(()));
         for (name, chart) in self.charts() {
             let name = format!("{prefix}-{name}");
             let picture = chart.draw();
-            home.write(&format!("{name}.svg"), picture.svg().as_bytes())?;
-            home.write(&format!("{name}.png"), &raster::png(&picture, 1.0)?)?;
+            written = written.and(home.write(&format!("{name}.svg"), picture.svg().as_bytes()));
+            written = written.and(home.write(&format!("{name}.png"), &raster::png(&picture, 1.0)?));
             names.push(name);
         }
         text.push('\n');
@@ -137,9 +137,10 @@ impl Report<'_> {
             let _ = writeln!(text, "![{name}]({name}.svg)");
         }
         let json = self.json();
-        home.write(&format!("{prefix}.md"), text.as_bytes())?;
-        home.write(&format!("{prefix}.json"), (serde_json::to_string_pretty(&json)? + "\n").as_bytes())?;
-        Ok((text, json))
+        written = written.and(home.write(&format!("{prefix}.md"), text.as_bytes()));
+        let data = serde_json::to_string_pretty(&json)? + "\n";
+        written = written.and(home.write(&format!("{prefix}.json"), data.as_bytes()));
+        Ok((text, json, written))
     }
 
     fn markdown(&self) -> String {

@@ -5,7 +5,7 @@ pub mod chart;
 pub mod papers;
 mod table;
 
-use crate::folder::write_whole;
+use crate::folder::{self, refuse_other_format, write_whole};
 use crate::output::{self, number, rounded};
 use crate::source::{Instance, read_text};
 use crate::{clock, duration, journal, raster, searches};
@@ -149,6 +149,7 @@ pub struct Done {
 /// A study in its folder.
 pub struct Folder {
     path: PathBuf,
+    _lock: folder::Folder,
     /// The runs that have ended.
     pub done: Vec<Done>,
 }
@@ -170,28 +171,20 @@ impl Folder {
                     path.display()
                 );
             }
-            return Ok((Folder { path: path.to_path_buf(), done: journal::read(&path.join(CELLS))? }, true));
+            let _lock = folder::lock(path)?;
+            let done = journal::read(&path.join(CELLS))?;
+            return Ok((Folder { path: path.to_path_buf(), _lock, done }, true));
         }
         fs::create_dir_all(path.join("records"))
             .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
+        let _lock = folder::lock(path)?;
         let text = toml::to_string(request)?;
         write_whole(&file, text.as_bytes()).with_context(|| format!("cannot write {}", file.display()))?;
-        Ok((Folder { path: path.to_path_buf(), done: Vec::new() }, false))
+        Ok((Folder { path: path.to_path_buf(), _lock, done: Vec::new() }, false))
     }
 
-    fn add(&mut self, cell: &Cell, done: Done) -> Result<()> {
-        let record = Record {
-            instance: cell.instance.clone(),
-            score: done.score,
-            fields: vec![
-                ("search".into(), searches::describe(&cell.search)),
-                ("seed".into(), done.seed.to_string()),
-                ("found".into(), clock::now()),
-                ("version".into(), format!("sortie {}", env!("CARGO_PKG_VERSION"))),
-            ],
-            moves: done.moves.clone(),
-        };
-        let name = format!("{}-{}-s{}.record", file_name(&cell.row), file_name(&cell.column), done.seed);
+    fn add(&mut self, record: &Record, done: Done) -> Result<()> {
+        let name = format!("{}-{}-s{}.record", file_name(&done.row), file_name(&done.column), done.seed);
         write_whole(&self.path.join("records").join(name), record.to_text().as_bytes())?;
         let mut file = OpenOptions::new().create(true).append(true).open(self.path.join(CELLS))?;
         file.write_all(format!("{}\n", serde_json::to_string(&done)?).as_bytes())?;
@@ -220,12 +213,8 @@ pub fn read_request(path: &Path) -> Result<Request> {
     let file = path.join(REQUEST);
     let text =
         read_text(&file, REQUEST_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", file.display()))?;
-    let request: Request =
-        toml::from_str(&text).map_err(|error| anyhow!("{}: {}", file.display(), error.message()))?;
-    if request.format != FORMAT {
-        bail!("{}: format {} is of another version: expected {FORMAT}", file.display(), request.format);
-    }
-    Ok(request)
+    refuse_other_format(&file, &text, FORMAT)?;
+    toml::from_str(&text).map_err(|error| anyhow!("{}: {}", file.display(), error.message()))
 }
 
 /// Runs what is left of a study and prints it.
@@ -260,7 +249,12 @@ pub fn run(request: &Request, path: &Path, json: bool, quiet: bool) -> Result<()
                 let spent = duration::show(done.seconds);
                 output::say(&format!("{:>10} {:14} seed {seed}: {score} in {spent}", done.row, done.column));
             }
-            folder.add(cell, done).with_context(|| format!("cannot write to {}", path.display()))?;
+            let record = record(cell, &done);
+            if let Err(error) = folder.add(&record, done) {
+                // The folder does not have it: here it is.
+                output::print(&record.to_text())?;
+                return Err(error.context(format!("cannot write to {}", path.display())));
+            }
         }
         folder.publish(&study, request).with_context(|| format!("cannot write to {}", path.display()))?;
     }
@@ -278,6 +272,21 @@ pub fn run(request: &Request, path: &Path, json: bool, quiet: bool) -> Result<()
     } else {
         output::print(&text)?;
         output::print(&format!("\nin {}: {TABLE}, {RESULTS}, {CELLS}, records/", path.display()))
+    }
+}
+
+/// The solution of a run with its origin.
+fn record(cell: &Cell, done: &Done) -> Record {
+    Record {
+        instance: cell.instance.clone(),
+        score: done.score,
+        fields: vec![
+            ("search".into(), searches::describe(&cell.search)),
+            ("seed".into(), done.seed.to_string()),
+            ("found".into(), clock::now()),
+            ("version".into(), format!("sortie {}", env!("CARGO_PKG_VERSION"))),
+        ],
+        moves: done.moves.clone(),
     }
 }
 

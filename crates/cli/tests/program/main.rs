@@ -2,7 +2,9 @@
 
 mod arena_match;
 mod bad_input;
+mod convert;
 mod database;
+mod drills;
 mod engines;
 mod interrupt;
 mod learn;

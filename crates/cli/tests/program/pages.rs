@@ -183,6 +183,14 @@ fn folders_are_as_the_schema_says() {
             check(&serde_json::from_str(line).expect("JSON"), &parts[part], &schema, line);
         }
     }
+    // The lines that the documentation shows, which others write.
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md");
+    let docs = std::fs::read_to_string(docs).expect("the documentation");
+    let shown: Vec<&str> = docs.lines().filter(|line| line.starts_with("{\"time\"")).collect();
+    assert_eq!(shown.len(), 3);
+    for line in shown {
+        check(&serde_json::from_str(line).expect("JSON"), &parts["workers"], &schema, line);
+    }
     let wrong = json!({ "event": "improved", "seconds": "soon", "stream": 0, "score": 1, "playouts": 1 });
     assert!(fault(&wrong, &parts["events"], &schema).is_some(), "the check sees what is wrong");
 }

@@ -294,6 +294,7 @@ impl<'a, P: Problem> Nest<'a, P> {
         let local = self.params.parallel == Parallel::Local(level as u32);
         while self.levels[level].iteration < iterations {
             if level == self.floor {
+                run.policy(|| self.entropy());
                 run.checkpoint(|| self.save());
             }
             let mut calls = 1;
@@ -317,6 +318,11 @@ impl<'a, P: Problem> Nest<'a, P> {
                 self.policy.adapt(&mut here.best, self.step * calls as f64);
             }
         }
+    }
+
+    /// How sure the policy is, along the best sequence of the lowest call under way that has one.
+    fn entropy(&self) -> Option<f64> {
+        self.levels[self.floor..].iter().find_map(|level| self.policy.entropy(&level.best))
     }
 
     /// Takes what the level below has found, if it is as good as the best.

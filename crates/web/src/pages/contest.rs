@@ -47,11 +47,18 @@ pub fn page(run: &Summary) -> Reply {
         (trouble(&said))
         @if run.kind == Kind::Tune { (optimum(run)) }
         section.card.wide #refresh data-every=[running.then_some("4")] {
-            div.cardhead { h2 { "Cross-table" } span.muted { (show::count(log.games as f64)) " games" } }
-            @if log.games > 0 { (cross_table(&log)) }
-            p.muted.small {
-                "Score in per cent and Elo, each with the interval that holds the truth in 95 of 100 cases, by pairs of \
-                 games with colours swapped."
+            div.cardhead {
+                h2 { @if run.kind == Kind::Tune { "Games" } @else { "Cross-table" } }
+                span.muted { (show::count(log.games as f64)) " games" }
+            }
+            @if run.kind == Kind::Tune {
+                p.muted { "The tuned player is another one in every pair of games, so there is no table of who beat whom." }
+            } @else {
+                @if log.games > 0 { (cross_table(&log)) }
+                p.muted.small {
+                    "Score in per cent and Elo, each with the interval that holds the truth in 95 of 100 cases, by pairs of \
+                     games with colours swapped."
+                }
             }
         }
         section.card.wide {

@@ -170,7 +170,7 @@ fn row(run: &Summary, r: &Row, base: u32, open: bool) -> Markup {
 
 /// More rows: the children of every `node` in the address, from `from` on.
 pub fn rows(site: &Site, request: &Request, name: &str, folder: &Path) -> Reply {
-    let run = Summary::read(name, folder);
+    let run = Summary::glance(name, folder);
     let number = |key: &str| request.ask(key).and_then(|text| text.parse::<u32>().ok());
     let (base, from) = (number("base").unwrap_or(0), number("from").unwrap_or(0) as usize);
     let asked = request.ask_all("node").filter_map(|text| text.parse::<u32>().ok()).take(ASKED_MAX);

@@ -67,6 +67,8 @@ pub fn page(site: &Site, run: &Summary) -> Reply {
         "events": history.events,
         "known": known,
         "kin": kin.as_ref().map(|kin| &kin.0),
+        "kin_count": kin.as_ref().map(|kin| kin.1),
+        "kin_address": format!("{}/kin", link(&run.name)),
         "offset": history.reached.offset,
         "live": format!("{}/live", link(&run.name)),
         "running": run.state == State::Running,
@@ -89,7 +91,7 @@ pub fn page(site: &Site, run: &Summary) -> Reply {
                 p.legend #legend {
                     span.key.s0 { "best" }
                     @if run.told.streams > 1 { " " span.key.band0 #streams-key { "streams: 10 to 90 %, median" } }
-                    @if let Some((_, n)) = &kin { " " span.key.band1 { "the " (n) " runs of other seeds: 10 to 90 %, median" } }
+                    " " span.key.band1 #kin-key hidden[kin.is_none()] { "the " span #kin-count { (kin.as_ref().map_or(0, |kin| kin.1)) } " runs of other seeds: 10 to 90 %, median" }
                     @if known.is_some() { " " span.key.known { "best known" } }
                 }
                 details {
@@ -124,6 +126,10 @@ pub fn page(site: &Site, run: &Summary) -> Reply {
             section.card aria-labelledby="speed-title" {
                 div.cardhead { h2 #speed-title { "Playouts per second" } }
                 div #speed .plot.small tabindex="0" role="img" aria-label="Playouts per second over time" {}
+            }
+            section.card #entropy-card aria-labelledby="entropy-title" hidden {
+                div.cardhead { h2 #entropy-title { "Policy entropy" } span.muted.small { "0: always the same sequence" } }
+                div #entropy .plot.small tabindex="0" role="img" aria-label="Mean entropy of the policy over time" {}
             }
             section.card aria-labelledby="found-title" {
                 div.cardhead { h2 #found-title { "Improvements" } a href={ (link(&run.name)) "/events" } { "all events" } }
@@ -239,6 +245,12 @@ pub fn commands(run: &Summary) -> Markup {
             }
         }
     }
+}
+
+/// The same band as it is by now, for the script.
+pub fn kin_now(site: &Site, run: &Summary) -> Reply {
+    let kin = kin(site, run);
+    Reply::json(&json!({ "kin": kin.as_ref().map(|kin| &kin.0), "kin_count": kin.as_ref().map(|kin| kin.1) }))
 }
 
 /// The median and the middle of the runs that differ in their seed alone, and how many there are.

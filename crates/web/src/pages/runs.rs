@@ -47,6 +47,7 @@ fn page_body(site: &Site, request: &Request) -> Markup {
         let rank = |run: &Summary| run.state != State::Running;
         rank(a).cmp(&rank(b)).then(age(a).total_cmp(&age(b))).then(a.name.cmp(&b.name))
     });
+    site.forest.warm(runs.iter().filter(|run| run.kind == Kind::Prove).map(|run| run.path.clone()));
     html! {
         div.head {
             h1 { "Runs" }

@@ -167,6 +167,7 @@ fn every_kind_of_folder_has_a_page() {
         ("/run/scale", 200, "virtual-nodes-pps.svg"),
         ("/", 200, "other folder holds no run"),
         ("/run/empty", 200, "events.jsonl is missing"),
+        ("/run/empty/kin", 200, "\"kin\":null"),
         ("/run/torn", 200, "spec.toml is damaged at line 2"),
         ("/run/torn/events", 200, "progress"),
         ("/run/headless", 200, "spec.toml is missing"),
