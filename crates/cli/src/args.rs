@@ -70,6 +70,10 @@ pub enum Command {
     Engine(Engine),
     /// Find the value of a position by a tree of jobs, and prove it
     Prove(Prove),
+    /// Do the jobs of others: join a grid
+    Worker(crate::grid::args::Worker),
+    /// Start the job engine of a grid
+    Broker(crate::grid::args::Broker),
     /// Show the runs in a folder in the browser, live
     Serve(Serve),
     /// Write a report about runs: HTML, markdown, SVG or JSON
@@ -247,6 +251,8 @@ pub struct Resume {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     #[command(flatten)]
+    pub grid: crate::grid::args::ResumeGridArgs,
+    #[command(flatten)]
     pub report: ReportArgs,
     /// How often the state of the search is saved
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "1s", hide = true)]
@@ -370,6 +376,8 @@ pub enum Bench {
     Messages(BenchMessages),
     /// What many workers would gain in a proof search, in virtual time
     Joblevel(BenchJoblevel),
+    /// What jobs over a grid cost, against the same jobs on threads
+    Grid(crate::grid::args::BenchGrid),
 }
 
 /// `sortie bench playouts`.
@@ -585,6 +593,8 @@ pub struct Prove {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub report: ReportArgs,
+    #[command(flatten)]
+    pub grid: crate::grid::args::GridArgs,
 }
 
 /// `sortie bench joblevel`.

@@ -10,6 +10,7 @@ mod duration;
 mod engine;
 mod folder;
 mod font;
+mod grid;
 mod journal;
 mod mailbox;
 mod output;
@@ -82,10 +83,13 @@ fn command(cli: Cli) -> ExitCode {
         Command::Bench(Bench::Perft(args)) => commands::bench_games::perft(&args),
         Command::Bench(Bench::Messages(args)) => commands::bench_messages::run(&args),
         Command::Bench(Bench::Joblevel(args)) => commands::bench_jobs::run(&args),
+        Command::Bench(Bench::Grid(args)) => grid::bench(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),
         Command::Prove(args) => commands::prove::run(&args),
+        Command::Worker(args) => grid::worker(&args),
+        Command::Broker(args) => grid::broker(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
