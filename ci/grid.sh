@@ -10,8 +10,11 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 folder=$(mktemp -d)
 processes=()
 
-# A game whose proof takes some thousand jobs of a millisecond.
-position=(hex/4 --moves a1 --job-nodes 20 --memory 16)
+# A game whose proof takes some ten thousand jobs, each below a millisecond.
+position=(hex/4 --moves a1 --job-nodes 14 --memory 16)
+# Seconds: the lease, and what is longer than one.
+lease=1
+longer=2.5
 
 main() {
     build
@@ -67,7 +70,7 @@ listens() {
 drill() {
     local out=$folder/run
     start watch "$rogue" watch "$url"
-    start client "$sortie" prove "${position[@]}" --grid "$url" --quorum 2 --lease 2s --proof "$folder/hex.proof" \
+    start client "$sortie" prove "${position[@]}" --grid "$url" --quorum 2 --lease ${lease}s --proof "$folder/hex.proof" \
         --json --out "$out"
     start a "$sortie" worker --grid "$url" --cores 1 --name a
     start b "$sortie" worker --grid "$url" --cores 2 --name b
@@ -78,15 +81,15 @@ drill() {
     answers 100
     say "worker a is killed"
     kill -9 "${pid[a]}"
-    answers 250
+    sleep $longer
     say "the server is killed and comes back"
     kill -9 "${pid[broker]}"
     sleep 1
     start_broker
-    answers 400
+    answers $(($(wc -l <"$out/jobs.jsonl") + 100))
     say "worker b is stopped for longer than its lease"
     kill -STOP "${pid[b]}"
-    answers 550
+    sleep $longer
     say "the client is killed and resumed"
     kill -9 "${pid[client]}"
     wait "${pid[client]}" 2>/dev/null || true

@@ -23,8 +23,9 @@ const PULL_SECONDS: f64 = 20.0;
 const STORED_WITHIN: Duration = Duration::from_secs(5);
 const TICK: Duration = Duration::from_millis(250);
 /// Answers that wait for a client that is behind: then the oldest are dropped, and their jobs sent again.
-const ANSWER_BYTES_MAX: i64 = 1 << 30;
-const JOB_BYTES_MAX: i64 = 1 << 30;
+const ANSWER_BYTES_MAX: i64 = 256 << 20;
+/// Jobs that wait for workers: what does not fit is stored later. The server sets these bytes aside for every session.
+const JOB_BYTES_MAX: i64 = 64 << 20;
 /// Streams that nobody has used for so long are those of a client that died.
 const ORPHAN_SECONDS: i64 = 24 * 3600;
 
@@ -239,6 +240,7 @@ impl Keeper {
             name: names::jobs_stream(&self.name),
             subjects: vec![names::jobs(&self.name)],
             retention: stream::RetentionPolicy::WorkQueue,
+            discard: stream::DiscardPolicy::New,
             max_bytes: JOB_BYTES_MAX,
             max_message_size: wire::MESSAGE_BYTES_MAX as i32,
             ..Default::default()

@@ -62,7 +62,7 @@ fn measure(args: &BenchGrid, store: &std::path::Path) -> Result<Vec<(f64, f64)>>
     let server = broker::find()?;
     // A port that was free a moment ago.
     let listen = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr())?;
-    let broker = Broker { listen, store: store.to_path_buf(), token: None, bytes_max: 1 << 30 };
+    let broker = Broker { listen, store: store.to_path_buf(), token: None, bytes_max: 2 << 30 };
     let mut command = broker.prepare(&server)?;
     let _server = started(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
     let begun = Instant::now();
