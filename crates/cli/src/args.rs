@@ -76,6 +76,10 @@ pub enum Command {
     Probe(Probe),
     /// The database of proved positions
     Db(crate::database::args::Db),
+    /// Do the jobs of others: join a grid
+    Worker(crate::grid::args::Worker),
+    /// Start the job engine of a grid
+    Broker(crate::grid::args::Broker),
     /// Show the runs in a folder in the browser, live
     Serve(Serve),
     /// Write a report about runs: HTML, markdown, SVG or JSON
@@ -254,6 +258,8 @@ pub struct Resume {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     #[command(flatten)]
+    pub grid: crate::grid::args::ResumeGridArgs,
+    #[command(flatten)]
     pub report: ReportArgs,
     /// How often the state of the search is saved
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "1s", hide = true)]
@@ -385,6 +391,8 @@ pub enum Bench {
     Parents(crate::database::args::BenchParents),
     /// Kill runs at random moments and see whether they go on as if nothing had been
     Resume(crate::commands::bench_resume::BenchResume),
+    /// What jobs over a grid cost, against the same jobs on threads
+    Grid(crate::grid::args::BenchGrid),
 }
 
 /// `sortie bench playouts`.
@@ -615,6 +623,8 @@ pub struct Prove {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub report: ReportArgs,
+    #[command(flatten)]
+    pub grid: crate::grid::args::GridArgs,
 }
 
 /// `sortie probe`.

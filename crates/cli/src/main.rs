@@ -12,6 +12,7 @@ mod duration;
 mod engine;
 mod folder;
 mod font;
+mod grid;
 mod journal;
 mod mailbox;
 mod output;
@@ -89,12 +90,15 @@ fn command(cli: Cli) -> ExitCode {
         Command::Bench(Bench::Db(args)) => commands::bench_db::run(&args),
         Command::Bench(Bench::Parents(args)) => database::parents::run(&args),
         Command::Bench(Bench::Resume(args)) => commands::bench_resume::run(&args),
+        Command::Bench(Bench::Grid(args)) => grid::bench(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),
         Command::Prove(args) => commands::prove::run(&args),
         Command::Probe(args) => commands::probe::run(&args),
         Command::Db(args) => commands::db::run(&args),
+        Command::Worker(args) => grid::worker(&args),
+        Command::Broker(args) => grid::broker(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Compare(args) => commands::compare::run(&args),

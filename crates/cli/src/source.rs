@@ -47,6 +47,12 @@ impl Instance {
         }
     }
 
+    /// The same for what was sent over a network: only what came with it is read.
+    #[cfg(feature = "grid")]
+    pub fn open_sent(name: &str, text: Option<&str>) -> Result<Instance> {
+        Self::open_with(name, &|_| text.map(str::to_string).ok_or_else(|| "its text was not sent".into()))
+    }
+
     fn open_with(name: &str, read: &dyn Fn(&str) -> Result<String, String>) -> Result<Instance> {
         let text = RefCell::new(None);
         let keep = |path: &str| {

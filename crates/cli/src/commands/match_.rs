@@ -5,7 +5,7 @@ use crate::contest::referee::{Bench, Game, Reason, Seat, play};
 use crate::contest::table::{Table, TableSpec};
 use crate::contest::{self, FORMAT, Home, MATCH, report};
 use crate::players::Player;
-use crate::{Verdict, duration, output, session};
+use crate::{Verdict, duration, grid, output, session};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -21,15 +21,17 @@ const RESULT: &str = "result.json";
 /// Everything needed to repeat a match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Request {
+pub struct Request {
     format: u32,
-    players: Vec<String>,
+    /// The players, as text.
+    pub players: Vec<String>,
     /// Pairs of games of each pairing.
     rounds: u64,
     meet: Format,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sprt: Option<Sprt>,
-    table: TableSpec,
+    /// How they play.
+    pub table: TableSpec,
 }
 
 /// Runs the command.
@@ -46,14 +48,21 @@ pub fn run(args: &Args) -> Result<Verdict> {
         Some(path) => path.clone(),
         None => contest::fresh_path("match", &args.game),
     };
+    let grid = grid::Spec::of(&args.grid, args.table.concurrency)?;
     let concurrency = args.table.concurrency.unwrap_or_else(contest::processors);
-    hold(&request, &path, concurrency, args.report.json, args.report.quiet)
+    hold(&request, &path, (concurrency, grid), args.report.json, args.report.quiet)
 }
 
 /// Goes on with the match in a folder.
-pub fn resume(path: &Path, threads: Option<u32>, json: bool, quiet: bool) -> Result<Verdict> {
+pub fn resume(
+    path: &Path,
+    threads: Option<u32>,
+    grid: Option<grid::Spec>,
+    json: bool,
+    quiet: bool,
+) -> Result<Verdict> {
     let request: Request = contest::read_request(path, MATCH)?;
-    hold(&request, path, threads.unwrap_or_else(contest::processors), json, quiet)
+    hold(&request, path, (threads.unwrap_or_else(contest::processors), grid), json, quiet)
 }
 
 fn sprt(bounds: &str, args: &Args) -> Result<Sprt> {
@@ -73,7 +82,7 @@ fn sprt(bounds: &str, args: &Args) -> Result<Sprt> {
 }
 
 /// The match, with everything opened.
-struct Hall {
+pub struct Hall {
     table: Table,
     players: Vec<Player>,
     /// The players' texts, told apart where two are the same.
@@ -82,7 +91,8 @@ struct Hall {
 }
 
 impl Hall {
-    fn open(request: &Request) -> Result<Hall> {
+    /// Opens the game and tries every player.
+    pub fn open(request: &Request) -> Result<Hall> {
         if request.players.len() < 2 {
             bail!("one player: expected two or more, each with --player");
         }
@@ -106,7 +116,8 @@ impl Hall {
         }
     }
 
-    fn play(&self, pairing: &Pairing, stop: &AtomicBool) -> Result<Option<Game>> {
+    /// Plays a game. `None`: somebody asked to stop.
+    pub fn play(&self, pairing: &Pairing, stop: &AtomicBool) -> Result<Option<Game>> {
         let seats = [self.seat(pairing.first, pairing.seeds[0]), self.seat(pairing.second, pairing.seeds[1])];
         let opening = self.table.opening(pairing.round)?;
         let game = play(&self.table, &self.bench, seats, &opening, stop)?;
@@ -114,7 +125,40 @@ impl Hall {
     }
 }
 
-fn hold(request: &Request, path: &Path, concurrency: u32, json: bool, quiet: bool) -> Result<Verdict> {
+#[cfg(feature = "grid")]
+impl Hall {
+    /// How many players there are.
+    pub fn players(&self) -> usize {
+        self.players.len()
+    }
+
+    /// The rules.
+    pub fn game(&self) -> Result<&dyn sortie_core::AnyGame> {
+        self.table.instance.game()
+    }
+
+    /// Whether a game is number `number` of the match: its players, seeds and opening.
+    pub fn knows(&self, number: u64, game: &Game, contest: &Match) -> bool {
+        let Some(pairing) = contest.game(number) else { return false };
+        let names = (&self.names[pairing.first], &self.names[pairing.second]);
+        let opening = self.table.opening(pairing.round).unwrap_or_default();
+        game.game == number
+            && names == (&game.first, &game.second)
+            && pairing.seeds == game.seeds
+            && game.instance == self.table.instance.name
+            && game.opening == opening.len()
+            && game.moves.starts_with(&opening)
+    }
+}
+
+/// Plays with so many threads, or with the workers of a grid.
+fn hold(
+    request: &Request,
+    path: &Path,
+    (concurrency, grid): (u32, Option<grid::Spec>),
+    json: bool,
+    quiet: bool,
+) -> Result<Verdict> {
     let hall = Hall::open(request)?;
     let mut contest = Match::new(Plan {
         players: request.players.len(),
@@ -145,15 +189,29 @@ fn hold(request: &Request, path: &Path, concurrency: u32, json: bool, quiet: boo
     }
     let begun = Instant::now();
     let tell = |contest: &Match| live(contest, before, begun.elapsed().as_secs_f64());
-    let ran = contest::run(&home, &mut contest, concurrency, quiet, &stop, &tell, |pairing| {
-        hall.play(pairing, &stop)
-    });
+    #[cfg_attr(not(feature = "grid"), expect(unused_mut))]
+    let mut spread: Option<serde_json::Value> = None;
+    let ran = match &grid {
+        None => contest::run(&home, &mut contest, concurrency, quiet, &stop, &tell, |pairing| {
+            hall.play(pairing, &stop)
+        }),
+        #[cfg(feature = "grid")]
+        Some(grid) => contest::record(&home, &mut contest, quiet, &tell, |recorder| {
+            grid::match_::drive(grid, recorder, (request, &hall), (path, quiet), &stop)
+        })
+        .map(|tally| spread = Some(tally)),
+        #[cfg(not(feature = "grid"))]
+        Some(_) => grid::none(),
+    };
 
     // What was played is told also when the disk is full by now.
     let faults = count_faults(&home, &hall)?;
     let mut result = report::to_json(&contest, &hall.names, &faults);
     result["instance"] = json!(request.table.instance);
     result["folder"] = output::path(path);
+    if let Some(tally) = &spread {
+        result["grid"] = tally.clone();
+    }
     result["seed"] = json!(request.table.seed);
     result["version"] = json!(env!("CARGO_PKG_VERSION"));
     let written = home.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes());
@@ -161,6 +219,9 @@ fn hold(request: &Request, path: &Path, concurrency: u32, json: bool, quiet: boo
         output::print_json(&result)?;
     } else {
         output::print(&report::text(&contest, &hall.names, &faults))?;
+        if let Some(tally) = &spread {
+            output::print(&format!("\n{}", grid::tally_text(tally)))?;
+        }
         output::print(&format!(
             "\nfolder    {}\nverify    {}",
             path.display(),

@@ -7,6 +7,7 @@ use crate::contest::{claim, fresh_path, processors, read_request, say_stopped};
 use crate::database::worker::{Book, Consulting};
 use crate::database::{self, keep};
 use crate::folder::write_whole;
+use crate::grid;
 use crate::journal::{self, Journal};
 use crate::output::{self, count, rounded};
 use crate::progress::Progress;
@@ -47,15 +48,17 @@ const MOVES_SHOWN: usize = 10;
 /// Everything needed to repeat a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Request {
+pub struct Request {
     format: u32,
-    instance: String,
+    /// `domain/name`.
+    pub instance: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     position: Option<String>,
     moves: Vec<String>,
-    seed: u64,
+    /// The seed of our player.
+    pub seed: u64,
     /// What a worker remembers, in MiB.
-    memory: u32,
+    pub memory: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<PathBuf>,
     /// Who is asked where the exact solver has no result, as a player is named.
@@ -66,7 +69,8 @@ struct Request {
     db: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     db_successors: bool,
-    plan: Plan,
+    /// How the tree is grown.
+    pub plan: Plan,
 }
 
 /// An answer that came, and what it answers.
@@ -93,6 +97,9 @@ pub fn run(args: &Args) -> Result<Verdict> {
     if !(0.0..=100.0).contains(&args.c) {
         bail!("--c {}: expected a number from 0 to 100", args.c);
     }
+    if args.grid.grid.is_some() && (args.db.is_some() || args.player.is_some()) {
+        bail!("--db and --player are for workers of this process: leave out --grid, or `sortie db put` the proof later");
+    }
     let request = Request {
         format: FORMAT,
         instance: instance.name.clone(),
@@ -116,18 +123,25 @@ pub fn run(args: &Args) -> Result<Verdict> {
         },
     };
     let path = args.out.clone().unwrap_or_else(|| fresh_path("prove", &instance.name));
+    let grid = grid::Spec::of(&args.grid, args.workers)?;
     let workers = args.workers.unwrap_or_else(processors);
-    search(&request, &path, workers, args.report.json, args.report.quiet)
+    search(&request, &path, (workers, grid), args.report.json, args.report.quiet)
 }
 
 /// Goes on with the search in a folder.
-pub fn resume(path: &Path, workers: Option<u32>, json: bool, quiet: bool) -> Result<Verdict> {
+pub fn resume(
+    path: &Path,
+    workers: Option<u32>,
+    grid: Option<grid::Spec>,
+    json: bool,
+    quiet: bool,
+) -> Result<Verdict> {
     let request: Request = read_request(path, PROVE)?;
     if request.format != FORMAT {
         bail!("{}: format {} is of another version: expected {FORMAT}", path.display(), request.format);
     }
     request.plan.statuses.check().map_err(|message| anyhow!("{}: {message}", path.join(PROVE).display()))?;
-    search(&request, path, workers.unwrap_or_else(processors), json, quiet)
+    search(&request, path, (workers.unwrap_or_else(processors), grid), json, quiet)
 }
 
 const QUESTIONS: [(&str, Question); 3] =
@@ -156,7 +170,14 @@ fn read_statuses(path: &Path) -> Result<Statuses> {
     Ok(statuses)
 }
 
-fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool) -> Result<Verdict> {
+/// Searches with so many threads, or with the workers of a grid.
+fn search(
+    request: &Request,
+    path: &Path,
+    (workers, grid): (u32, Option<grid::Spec>),
+    json: bool,
+    quiet: bool,
+) -> Result<Verdict> {
     let instance = Instance::open_game(&request.instance)?;
     let game = instance.game()?;
     let mut board = game.board(request.position.as_deref())?;
@@ -208,12 +229,25 @@ fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool)
         before,
         team: &team,
         jobs: HashMap::new(),
+        called_off: Vec::new(),
         trouble: None,
     };
-    run_jobs(&mut recorder, workers as usize, &stop, |id, job| team.work(id, job, &stop));
+    let worked = match &grid {
+        None => {
+            run_jobs(&mut recorder, workers as usize, &stop, |id, job| team.work(id, job, &stop));
+            Ok(None)
+        }
+        Some(grid) => {
+            grid::prove::drive(grid, &mut recorder, (game, request), (path, quiet), &stop).map(Some)
+        }
+    };
     recorder.progress.clear();
     let synced = recorder.journal.sync();
     let trouble = recorder.trouble;
+    let (grid, trouble) = match worked {
+        Ok(grid) => (grid, trouble),
+        Err(error) => (None, trouble.or(Some(error))),
+    };
     let (mut proof, mut stored) = (None, None);
     let decided = trouble.is_none() && tree.ended() == Some(Ended::Decided);
     if decided && (request.proof.is_some() || book.is_some()) {
@@ -249,7 +283,7 @@ fn search(request: &Request, path: &Path, workers: u32, json: bool, quiet: bool)
         output::say(&format!("sortie: the search went on without the database: {unread}"));
     }
     let seconds = begun.elapsed().as_secs_f64();
-    let report = Report { request, tree: &tree, path, seconds, proof, book: book.as_deref(), stored };
+    let report = Report { request, tree: &tree, path, seconds, proof, book: book.as_deref(), stored, grid };
     let result = report.to_json();
     let written = folder.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes());
     // What was found is told also when the disk is full by now.
@@ -337,7 +371,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The tree, with its answers written down before they count.
-struct Recorder<'a> {
+pub struct Recorder<'a> {
     tree: &'a mut JobTree,
     journal: Journal,
     progress: Progress,
@@ -346,6 +380,8 @@ struct Recorder<'a> {
     before: u64,
     team: &'a Team<'a>,
     jobs: HashMap<JobId, Job>,
+    /// Jobs that are not wanted any more, for whoever tells workers elsewhere.
+    pub called_off: Vec<JobId>,
     /// What ended the search early.
     trouble: Option<anyhow::Error>,
 }
@@ -359,9 +395,16 @@ impl Recorder<'_> {
         Ok(self.tree.done(id, line.answer))
     }
 
+    /// Takes what a worker elsewhere says of a job that is under way.
+    #[cfg(feature = "grid")]
+    pub fn partial(&mut self, id: JobId, partial: Partial) {
+        lock(&self.team.told).push((id, partial));
+    }
+
     fn call_off(&mut self) {
         let over = self.finished();
         let cancelled = self.tree.take_cancelled();
+        self.called_off.extend(&cancelled);
         let flags = lock(&self.team.flags);
         for (id, flag) in flags.iter() {
             if over || cancelled.contains(id) {
@@ -473,6 +516,8 @@ struct Report<'a> {
     proof: Option<Written>,
     book: Option<&'a Book>,
     stored: Option<Added>,
+    /// What a grid did.
+    grid: Option<Json>,
 }
 
 impl Report<'_> {
@@ -496,6 +541,7 @@ impl Report<'_> {
             "seconds": rounded(self.seconds),
             "proof": self.proof.as_ref().map(|w| json!({ "file": output::path(&w.file), "positions": w.proof.positions() })),
             "database": self.book.map(|book| self.book_json(book)),
+            "grid": self.grid,
             "folder": output::path(self.path),
             "version": env!("CARGO_PKG_VERSION"),
         })
@@ -548,6 +594,9 @@ impl Report<'_> {
             count(tally.nodes),
             duration::show(tally.seconds),
         );
+        if let Some(grid) = &self.grid {
+            text += &grid::tally_text(grid);
+        }
         if let Some(written) = &self.proof {
             let file = written.file.display();
             text += &format!("proof     {file}, {} positions\n", count(written.proof.positions() as u64));

@@ -17,7 +17,8 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     }
     let (threads, report) = (args.threads, &args.report);
     if args.folder.join(crate::contest::MATCH).is_file() {
-        return super::match_::resume(&args.folder, threads, report.json, report.quiet);
+        let grid = crate::grid::Spec::resumed(&args.folder, &args.grid, threads)?;
+        return super::match_::resume(&args.folder, threads, grid, report.json, report.quiet);
     }
     if args.folder.join(crate::scale::SCALE).is_file() {
         return crate::scale::resume(&args.folder, threads, report.json, report.quiet);
@@ -26,7 +27,8 @@ pub fn run(args: &Resume) -> Result<Verdict> {
         return super::tune::resume(&args.folder, threads, report.json, report.quiet);
     }
     if args.folder.join(super::prove::PROVE).is_file() {
-        return super::prove::resume(&args.folder, threads, report.json, report.quiet);
+        let grid = crate::grid::Spec::resumed(&args.folder, &args.grid, threads)?;
+        return super::prove::resume(&args.folder, threads, grid, report.json, report.quiet);
     }
     let folder = Folder::open(&args.folder)?;
     let mut spec = folder.read_spec()?;

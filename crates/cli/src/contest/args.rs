@@ -52,6 +52,8 @@ pub struct Match {
     pub round_robin: bool,
     #[command(flatten)]
     pub report: ReportArgs,
+    #[command(flatten)]
+    pub grid: crate::grid::args::GridArgs,
 }
 
 /// How games are played, in matches and tunings.

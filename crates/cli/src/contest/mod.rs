@@ -129,6 +129,23 @@ pub fn run<S>(
 where
     S: JobSource<Answer = Outcome> + Send,
 {
+    record(home, source, quiet, tell, |recorder| {
+        sortie_core::run_jobs(recorder, concurrency as usize, stop, |_, job| play(job).transpose());
+        Ok(())
+    })
+}
+
+/// Lets `work` play the games of a source, and writes each down when it has ended.
+pub fn record<S, T>(
+    home: &Home,
+    source: &mut S,
+    quiet: bool,
+    tell: Tell<S>,
+    work: impl FnOnce(&mut Recorder<S>) -> Result<T>,
+) -> Result<T>
+where
+    S: JobSource<Answer = Outcome>,
+{
     let journal = Journal::open(&home.games()).with_context(|| home.games().display().to_string())?;
     let mut recorder = Recorder {
         source,
@@ -138,17 +155,18 @@ where
         tell,
         trouble: None,
     };
-    sortie_core::run_jobs(&mut recorder, concurrency as usize, stop, |_, job| play(job).transpose());
+    let worked = work(&mut recorder);
     recorder.progress.clear();
     let synced = recorder.journal.sync();
-    match recorder.trouble {
-        Some(trouble) => Err(trouble),
-        None => synced.with_context(|| home.games().display().to_string()),
+    if let Some(trouble) = recorder.trouble {
+        return Err(trouble);
     }
+    synced.with_context(|| home.games().display().to_string())?;
+    worked
 }
 
 /// A source whose answers are whole games, written down before anybody hears of them.
-struct Recorder<'a, S> {
+pub struct Recorder<'a, S> {
     source: &'a mut S,
     journal: Journal,
     progress: Progress,
@@ -156,6 +174,14 @@ struct Recorder<'a, S> {
     tell: Tell<'a, S>,
     /// What ended the run early.
     trouble: Option<anyhow::Error>,
+}
+
+#[cfg(feature = "grid")]
+impl<S> Recorder<'_, S> {
+    /// The source itself.
+    pub fn source(&self) -> &S {
+        self.source
+    }
 }
 
 impl<S: JobSource<Answer = Outcome>> JobSource for Recorder<'_, S> {

