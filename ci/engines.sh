@@ -54,7 +54,7 @@ main() {
     fi
     probe 1 crash "text:/bin/sh crash" nim/21
     expect crash '"exit status: 3 (oops)" in d["probe"]["refusal"]["fault"]'
-    probe 1 flood "text:/bin/sh flood" nim/21
+    probe 1 flood "uci:/bin/sh flood" nim/21
     expect flood '"bytes of output" in d["probe"]["refusal"]["fault"]'
 
     say "an engine that lies"
@@ -90,7 +90,6 @@ find_program() {
 
 # Engines that answer line by line: the first legal move that is not left out, with something else before or after.
 scripts() {
-    local name
     line_engine() {
         cat >"$folder/$1" <<SCRIPT
 IFS='	'
@@ -109,9 +108,10 @@ SCRIPT
     line_engine deaf 'echo 2'
     line_engine hang 'sleep 98765'
     line_engine crash 'echo oops >&2; exit 3'
-    line_engine flood 'cat /dev/zero'
     line_engine liar 'echo "$best 1.0 win"'
     line_engine frail 'if [ $((n % 17)) = 0 ]; then exit 3; fi; echo $best'
+    printf '%s\n' 'while read -r word rest; do' \
+        'case $word in uci) echo uciok ;; isready) echo readyok ;; go) cat /dev/zero ;; esac' done >"$folder/flood"
     # Stockfish behind somebody who drops searchmoves.
     printf '%s\n' "sed -u 's/ searchmoves.*//' | $stockfish" >"$folder/filtered"
 }

@@ -118,8 +118,9 @@ fn serve(
                 match word {
                     Some(word) if exclude.contains(&word) => job.fault = Some("it was excluded".into()),
                     Some(word) => {
-                        queue.push_back(([&moves[..], &[word.clone()]].concat(), Vec::new()));
-                        queue.push_back((moves, [&exclude[..], &[word]].concat()));
+                        let word = std::slice::from_ref(&word);
+                        queue.push_back(([&moves[..], word].concat(), Vec::new()));
+                        queue.push_back((moves, [&exclude[..], word].concat()));
                     }
                     None if matches!(rules, Rules::Engine) && job.best == "pass" => {}
                     None => job.fault = Some("it is not a legal move".into()),

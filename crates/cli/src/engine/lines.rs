@@ -9,6 +9,7 @@ use super::{Look, Place, Program, SLICE, Seen, Speaker, seconds};
 use sortie_core::Fault;
 use sortie_core::joblevel::Asked;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// A program that answers line by line.
 pub struct Lines {
@@ -29,6 +30,10 @@ impl Lines {
         }
         let child = self.child.as_mut().expect("just started");
         child.begin();
+        // What it has said unasked would be taken for the answer.
+        if let Some(line) = child.hear(Duration::ZERO)? {
+            return Err(Fault::Nonsense(line.chars().filter(|c| !c.is_control()).take(40).collect()));
+        }
         child.say(&question(look))?;
         let deadline = self.program.deadline(&look.budget());
         loop {

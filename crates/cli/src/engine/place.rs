@@ -3,7 +3,7 @@
 
 use super::Speaker;
 use crate::words;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use sortie_core::{AnyGame, Side};
 
 /// A position: where the game began, the moves since then with who made them, and what is legal now.
@@ -15,7 +15,7 @@ pub struct Place {
     pub legal: Vec<String>,
     /// The number of rows and columns, where all moves are points.
     pub size: Option<u32>,
-    /// The game is over by our rules.
+    /// The game is over there.
     pub over: bool,
 }
 
@@ -70,10 +70,7 @@ impl Place {
                 "this engine cannot say which moves are legal: name the game, as in `sortie probe ENGINE gomoku`"
             );
         };
-        if legal.is_empty() {
-            return Err(anyhow!("the engine has no legal move there"));
-        }
-        place.legal = legal;
+        (place.over, place.legal) = (legal.is_empty(), legal);
         Ok(place)
     }
 
@@ -82,7 +79,7 @@ impl Place {
         self.moves.iter().map(|(_, word)| word)
     }
 
-    /// The legal move that an answer means. Where the engine's rules hold, `pass` is always one.
+    /// The legal move that an answer means.
     pub fn find(&self, answer: &str) -> Option<String> {
         words::find(answer, &self.legal).map(str::to_string)
     }

@@ -3,7 +3,7 @@
 //! lines are not believed: some engines announce it and play the excluded move all the same.
 
 use super::{Look, Place, Rules, Seen, Speaker};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde::Serialize;
 use sortie_core::joblevel::Asked;
 use std::fmt;
@@ -119,6 +119,9 @@ pub fn probe(
             Err(refusal) => break Some(refusal),
         }
     };
+    if questions.is_empty() && refusal.is_none() {
+        bail!("the game is over at this position: there is nothing to ask the engine");
+    }
     let (name, protocol, way) = (speaker.name(), speaker.protocol(), speaker.way());
     Ok(Probe { name, protocol, way, questions, refusal })
 }

@@ -235,6 +235,14 @@ fn a_session_of_the_protocol() {
         session.say("stop");
         assert!(session.hear("bestmove").starts_with("bestmove 2"), "{wait}");
     }
+    for (only, best) in [("3", "3"), ("1 3", ""), ("2", "2")] {
+        session.say(&format!("go nodes 2000 searchmoves {only}"));
+        let answer = session.hear("bestmove");
+        let word = answer.split(' ').nth(1).expect("a move");
+        assert!(only.split(' ').any(|o| o == word) && word.starts_with(best), "{only}: {answer}");
+    }
+    session.say("go nodes 10 searchmoves 9");
+    session.hear("error go searchmoves 9: expected legal moves");
     session.say("go ponder nodes 100");
     session.silent("bestmove");
     session.say("ponderhit");

@@ -20,10 +20,9 @@ fn words(home: &Home, words: &[&str]) -> Ran {
 
 /// Proves that twelve are lost for who begins, with jobs too small for the solver to do it alone.
 fn prove(home: &Home, engine: &str, more: &[&str]) -> Ran {
-    let folder = format!("run-{}", engine.split(' ').next_back().unwrap_or(engine));
     let line =
         ["prove", "nim/12", "--job-nodes", "2", "--workers", "2", "--json", "--quiet", "--player", engine];
-    words(home, &[&line[..], &["--out", &folder], more].concat())
+    words(home, &[&line[..], more].concat())
 }
 
 #[test]
@@ -46,7 +45,7 @@ fn an_engine_that_obeys_does_jobs() {
     // Our own engine, too, and it can be resumed.
     let own = format!("uci:\"{}\" engine hex/3", env!("CARGO_BIN_EXE_sortie"));
     let line =
-        ["prove", "hex/3", "--job-nodes", "2", "--job-playouts", "50", "--jobs", "300", "--json", "--quiet"];
+        ["prove", "hex/3", "--job-nodes", "20", "--job-playouts", "50", "--jobs", "300", "--json", "--quiet"];
     let ran = words(&home, &[&line[..], &["--player", &own, "--out", "hex"]].concat());
     assert_eq!((ran.code, &ran.json()["value"]), (0, &Value::from("first wins")), "{}", ran.stderr);
     assert_eq!(home.json("resume hex --json --quiet")["value"], "first wins");
@@ -93,12 +92,14 @@ fn an_engine_that_ignores_exclusion_is_refused_with_the_evidence() {
 #[test]
 fn gomocup_engines_are_told_what_is_blocked() {
     let home = Home::new();
-    // The first point of the first row that is neither taken nor blocked.
+    // The first point that is neither taken nor blocked.
     home.write(
         "engine",
         "taken=; blocked=; mode=\n\
-         play() { x=0; while :; do case \" $taken $blocked \" in *\" $x,0 \"*) x=$((x+1));; *) break;; esac; done\n \
-         echo \"MESSAGE depth 3 ev 0\"; echo \"$x,0\"; }\n\
+         play() { x=0; y=0\n \
+         while :; do case \" $taken $blocked \" in *\" $x,$y \"*) ;; *) break;; esac\n \
+         x=$((x+1)); if [ $x = 15 ]; then x=0; y=$((y+1)); fi; done\n \
+         echo \"MESSAGE depth 3 ev 0\"; echo \"$x,$y\"; }\n\
          while read -r line; do case $line in\n \
          START*|RESTART) taken=; echo OK;;\n YXBLOCKRESET) blocked=;;\n YXBLOCK) mode=block;;\n \
          BOARD) taken=; mode=board;;\n BEGIN) play;;\n END) exit;;\n \
@@ -153,7 +154,11 @@ fn an_engine_that_crashes_is_started_again_and_one_that_only_crashes_is_given_up
 fn engines_that_hang_flood_or_talk_nonsense_are_refused() {
     let home = Home::new();
     lines(&home, "hang", "sleep 1000", "echo $best");
-    lines(&home, "flood", "cat /dev/zero", "echo $best");
+    lines(&home, "twice", ":", "echo $best; echo $best");
+    home.write(
+        "flood",
+        "while read -r a b; do case $a in uci) echo uciok;; isready) echo readyok;; go) cat /dev/zero;; esac; done\n",
+    );
     lines(&home, "crash", "echo oops >&2; exit 3", "echo $best");
     lines(&home, "nonsense", ":", "echo e2e4");
     for (name, expected) in [
@@ -161,9 +166,12 @@ fn engines_that_hang_flood_or_talk_nonsense_are_refused() {
         ("flood", "more than 4194304 bytes of output"),
         ("crash", "exit status: 3 (oops)"),
         ("nonsense", "its answer is no legal move"),
+        // A second line is either there before the next question, or taken for its answer.
+        ("twice", "REFUSED"),
     ] {
         let timeout = if name == "hang" { "1s" } else { "60s" };
-        let spec = format!("text[timeout={timeout},time=10ms]:/bin/sh {name}");
+        let protocol = if name == "flood" { "uci" } else { "text" };
+        let spec = format!("{protocol}[timeout={timeout},time=10ms]:/bin/sh {name}");
         let ran = words(&home, &["probe", &spec, "nim/21"]);
         let seconds = expected.replace("1 s", "2 s");
         let told = ran.stdout.contains(expected) || ran.stdout.contains(&seconds);
@@ -179,7 +187,7 @@ fn what_a_liar_is_sure_of_proves_nothing_unless_its_word_is_taken() {
     let result = ran.json();
     assert_eq!((ran.code, &result["value"]), (0, &Value::from("second wins")), "{}", ran.stderr);
     assert!(result["jobs"]["doubted"].as_u64() > Some(0), "{}", result["jobs"]);
-    let ran = prove(&home, "text:/bin/sh liar", &["--trust", "word", "--out", "believed"]);
+    let ran = prove(&home, "text:/bin/sh liar", &["--trust", "word"]);
     assert_ne!(ran.json()["value"], "second wins", "who believes a liar is deceived");
     let ran = prove(&home, "text:/bin/sh liar", &["--trust", "nobody"]);
     assert!(ran.code == 2 && ran.stderr.contains("expected one of word, solver, checked"), "{}", ran.stderr);

@@ -180,7 +180,8 @@ impl Engine {
             };
         }
         let mut board = self.board(game, state);
-        let excluded: Vec<[u16; 2]> = excluded.iter().map(|&turn| sorted(turn)).collect();
+        let mut excluded: Vec<[u16; 2]> = excluded.iter().map(|&turn| sorted(turn)).collect();
+        excluded.sort_unstable();
         let asked = Question {
             side: usize::from(state.to_move() == Side::Second),
             stones: state.stones_left().min(u32::from(board.cells()) - state.played() as u32),
@@ -439,7 +440,7 @@ impl Engine {
             // Had a stone that wins alone not been excluded, nobody would look for candidates.
             let wins = |cell: u16| board.wins_alone(cell, side);
             turns.retain(|turn| {
-                !asked.excluded.contains(&sorted(*turn)) && !turn.iter().any(|&cell| wins(cell))
+                asked.excluded.binary_search(&sorted(*turn)).is_err() && !turn.iter().any(|&cell| wins(cell))
             });
             if let Some((held, zone)) = zone {
                 // Stones outside the zone stop nothing.
@@ -565,6 +566,7 @@ fn together(board: &Board, side: usize, a: u16, b: u16) -> i32 {
 struct Question<'a> {
     side: usize,
     stones: u32,
+    /// In order.
     excluded: &'a [[u16; 2]],
     limits: Limits<'a>,
 }

@@ -63,7 +63,7 @@ impl Vcdt {
         self.search_turn(board, side, 2, &[], nodes_max, &|| false)
     }
 
-    /// Searches a win of `side`, which has a turn of `stones` stones, not beginning with a turn in `excluded`, until
+    /// Searches a win of `side`, which has a turn of `stones` stones, not beginning with a turn in `excluded` (in order), until
     /// the nodes are spent or `over` says so.
     pub fn search_turn(
         &mut self,
@@ -81,9 +81,11 @@ impl Vcdt {
         if board.winning_turns(side, stones).next().is_some() {
             // If all of these are excluded, nothing is known: attacks are only looked for where no win is at hand.
             let mut turns = board.winning_turns(side, stones);
-            return turns.find(|turn| !excluded.contains(&sorted(*turn))).map_or(Verdict::Unknown, |turn| {
-                Verdict::Wins(Proof { steps: vec![Step { turn, answers: Vec::new() }] })
-            });
+            return turns
+                .find(|turn| excluded.binary_search(&sorted(*turn)).is_err())
+                .map_or(Verdict::Unknown, |turn| {
+                    Verdict::Wins(Proof { steps: vec![Step { turn, answers: Vec::new() }] })
+                });
         }
         self.nodes.push(Node::new([NONE; 2]));
         self.attacks.excluded.extend_from_slice(excluded);

@@ -117,10 +117,12 @@ impl EngineWorker {
     }
 }
 
-/// The turns of two of these cells, and of one.
+/// The turns of two of these cells, and of one, in order.
 fn within(cells: &[u16]) -> Vec<[u16; 2]> {
     let pairs = cells.iter().flat_map(|&a| cells.iter().filter(move |&&b| a < b).map(move |&b| [a, b]));
-    pairs.chain(cells.iter().map(|&cell| [cell, NONE])).collect()
+    let mut turns: Vec<[u16; 2]> = pairs.chain(cells.iter().map(|&cell| [cell, NONE])).collect();
+    turns.sort_unstable();
+    turns
 }
 
 impl AnyWorker for EngineWorker {
