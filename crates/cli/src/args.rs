@@ -142,6 +142,8 @@ pub struct Solve {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub report: ReportArgs,
+    #[command(flatten)]
+    pub grid: crate::grid::args::SolveGridArgs,
     /// How often the state of the search is saved
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "1s", hide = true)]
     pub checkpoint_every: f64,

@@ -66,7 +66,9 @@ impl Workshop for Shop {
     fn open(&self, run: &Run) -> Result<Box<dyn Hand>, String> {
         let spec: Spec = serde_json::from_str(run.spec.get()).map_err(|error| error.to_string())?;
         let opened = sortie_domains::open(&spec.instance, &|_| Err("no files".into()));
-        let Opened::Game(game) = opened.map_err(|error| error.to_string())? else { return Err("no game".into()) };
+        let Opened::Game(game) = opened.map_err(|error| error.to_string())? else {
+            return Err("no game".into());
+        };
         let worker = game.worker((spec.memory as usize) << 20, &spec.statuses, spec.seed);
         Ok(Box::new(Rogue { game, worker, lies: self.lies }))
     }
@@ -125,7 +127,10 @@ fn listen(url: &str, own: Option<String>) -> Result<(), String> {
             let Ok(report) = wire::decode::<Report>(&message.payload) else { continue };
             match &own {
                 None if report.attempt > 1 && report.issue == 1 => {
-                    println!("job {} of {}: delivery {} to {}", report.job, report.session, report.attempt, report.worker);
+                    println!(
+                        "job {} of {}: delivery {} to {}",
+                        report.job, report.session, report.attempt, report.worker
+                    );
                 }
                 Some(own) if *own == report.worker => {
                     // Our own copies come back here too.

@@ -39,7 +39,9 @@ pub enum BrokerError {
         version: String,
     },
     /// Others could reach it, and it has no token.
-    #[error("--listen {0} can be reached from other machines: give it a --token that workers and clients must know")]
+    #[error(
+        "--listen {0} can be reached from other machines: give it a --token that workers and clients must know"
+    )]
     Open(SocketAddr),
     /// A token that cannot be written down.
     #[error("--token: expected 8 to 128 letters, digits, - or _")]
@@ -122,9 +124,11 @@ pub fn find() -> Result<PathBuf, BrokerError> {
     let mut folders = on_path.unwrap_or_default();
     let ask = "import sysconfig, site, os; print(sysconfig.get_path('scripts')); print(os.path.join(site.getuserbase(), 'bin'))";
     let program = format!("nats-server{}", std::env::consts::EXE_SUFFIX);
-    let there = |folders: &[PathBuf]| folders.iter().map(|folder| folder.join(&program)).find(|f| f.is_file());
+    let there =
+        |folders: &[PathBuf]| folders.iter().map(|folder| folder.join(&program)).find(|f| f.is_file());
     let found = there(&folders).or_else(|| {
-        let asked = Command::new("python3").args(["-c", ask]).stdin(Stdio::null()).stderr(Stdio::null()).output();
+        let asked =
+            Command::new("python3").args(["-c", ask]).stdin(Stdio::null()).stderr(Stdio::null()).output();
         let text = String::from_utf8(asked.ok()?.stdout).ok()?;
         folders = text.lines().map(PathBuf::from).collect();
         there(&folders)

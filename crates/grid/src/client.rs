@@ -21,11 +21,23 @@ pub const ANNOUNCE_SECONDS: f64 = 2.0;
 /// A worker that was not heard of for so long is gone.
 pub const WORKER_SECONDS_MAX: f64 = 10.0;
 /// Jobs shorter than this are fetched before they are needed.
-pub const SHORT_SECONDS: f64 = 0.1;
+const SHORT_SECONDS: f64 = 0.1;
+/// So much work is fetched in advance: longer than the engine takes to bring the next job, short enough for the tree to
+/// choose late.
+const AHEAD_SECONDS: f64 = 0.015;
+const AHEAD_MAX: f64 = 4.0;
 /// The driver looks at `stop` at least this often.
 const LOOK: Duration = Duration::from_millis(50);
 /// Jobs that are out at a time, at most.
 const WINDOW_MAX: usize = 10_000;
+
+/// Jobs for one core, the one it is at included, by the seconds that a job takes.
+pub(crate) fn jobs_per_core(mean: Option<f64>) -> usize {
+    match mean {
+        Some(mean) if mean < SHORT_SECONDS => 1 + (AHEAD_SECONDS / mean).clamp(1.0, AHEAD_MAX) as usize,
+        _ => 1,
+    }
+}
 
 /// A source whose jobs go over a grid.
 pub trait GridSource: JobSource<Job: Serialize + Clone + Send> {
@@ -163,9 +175,7 @@ impl<S: GridSource> Driver<'_, S> {
 
     fn window(&self) -> usize {
         let cores = self.cores().max(1);
-        let short = self.mean.is_some_and(|mean| mean < SHORT_SECONDS);
-        let window = self.options.window.unwrap_or(if short { 2 * cores } else { cores });
-        window.min(WINDOW_MAX)
+        self.options.window.unwrap_or(cores * jobs_per_core(self.mean)).min(WINDOW_MAX)
     }
 
     fn hand_out(&mut self) -> Result<(), GridError> {
@@ -268,7 +278,9 @@ impl<S: GridSource> Driver<'_, S> {
         }
         let before = self.workers.insert(presence.worker.clone(), (presence.clone(), now));
         match before {
-            None => self.watcher.line(&format!("{} is there, with {} cores", presence.worker, presence.cores)),
+            None => {
+                self.watcher.line(&format!("{} is there, with {} cores", presence.worker, presence.cores))
+            }
             Some((old, _)) if presence.leaving && !old.leaving => {
                 self.watcher.line(&format!("{} leaves", presence.worker));
             }

@@ -244,7 +244,8 @@ impl<J, A: Clone> Desk<J, A> {
         let same = out.heard.iter().filter(|(_, other)| judge.agree(other, &answer)).count() as u32;
         let check = self.rng.unit() < self.trust.recheck;
         let asked = |name: &String| out.failed.contains(name) || out.heard.iter().any(|(n, _)| n == name);
-        let somebody_else = present.iter().any(|name| !asked(name) && !self.people.get(name).is_some_and(|p| p.refused));
+        let somebody_else =
+            present.iter().any(|name| !asked(name) && !self.people.get(name).is_some_and(|p| p.refused));
         if !check && self.trust.quorum > 1 && same >= self.trust.quorum {
             self.tally.confirmed += 1;
             return self.take(job, answer);

@@ -139,7 +139,8 @@ fn no_schedule_lets_a_lie_through_or_loses_a_job() {
     for seed in 0..300 {
         let mut rng = Rng::new(seed, 0);
         let trust = Trust { quorum: 1 + rng.below(3) as u32, recheck: rng.unit() };
-        let trust = if trust.quorum == 1 { Trust { recheck: trust.recheck.max(0.1), ..trust } } else { trust };
+        let trust =
+            if trust.quorum == 1 { Trust { recheck: trust.recheck.max(0.1), ..trust } } else { trust };
         let mut desk = Desk::new(trust, seed);
         // Worker 0 lies whenever it can; one liar cannot make a quorum.
         let names = ["liar", "b", "c", "d"];
@@ -198,7 +199,10 @@ fn no_schedule_lets_a_lie_through_or_loses_a_job() {
         }
         assert_eq!(taken.len(), 30, "seed {seed}");
         for (job, answer) in taken {
-            assert!(answer == job || answer % 2 == 1, "seed {seed}: the lie {answer} passed for a claim of {job}");
+            assert!(
+                answer == job || answer % 2 == 1,
+                "seed {seed}: the lie {answer} passed for a claim of {job}"
+            );
         }
     }
 }

@@ -76,6 +76,9 @@ pub enum GridError {
         /// What happened.
         why: String,
     },
+    /// It wants to hear something else.
+    #[error("the grid at {0} does not let us in: give the right --token")]
+    Token(String),
     /// The engine is too old.
     #[error("the NATS server at {url} is version {version}: expected 2.12 or later, with JetStream")]
     Old {
@@ -123,7 +126,10 @@ pub async fn connect(
     if let Some(token) = &address.token {
         options = options.token(token.clone());
     }
-    let client = options.connect(address.url.as_str()).await.map_err(|error| fail(cause(&error)))?;
+    let client = options.connect(address.url.as_str()).await.map_err(|error| match cause(&error) {
+        why if why.contains("authorization") => GridError::Token(address.url.clone()),
+        why => fail(why),
+    })?;
     let (major, minor, patch) = SERVER_MIN;
     if !client.is_server_compatible(major, minor, patch) {
         let version = client.server_info().version;

@@ -68,7 +68,11 @@ pub struct Session {
 
 impl Session {
     /// Connects and makes the streams.
-    pub fn open<A>(address: &Address, lease_seconds: f64, news: mpsc::Sender<Event<A>>) -> Result<Session, GridError>
+    pub fn open<A>(
+        address: &Address,
+        lease_seconds: f64,
+        news: mpsc::Sender<Event<A>>,
+    ) -> Result<Session, GridError>
     where
         A: DeserializeOwned + Send + 'static,
     {
@@ -160,7 +164,8 @@ impl Keeper {
         let mut hellos = subscribe(names::HELLO.into()).await?;
         let mut notes = subscribe(names::notes(&self.name)).await?;
         let _ = ready.send(());
-        let mut reader = Reader { outstanding: 0, asked: Instant::now(), last: None, inbox: format!("{inbox}.a") };
+        let mut reader =
+            Reader { outstanding: 0, asked: Instant::now(), last: None, inbox: format!("{inbox}.a") };
         let mut unstored = Unstored::new();
         let mut tick = tokio::time::interval(TICK);
         let (mut published, mut there) = (false, true);
@@ -300,7 +305,9 @@ impl Keeper {
         match wire::decode::<Report>(&message.payload) {
             Ok(report) if report.session == self.name && wire::is_name(&report.worker) => {
                 let answer = match &report.answer {
-                    Some(body) => serde_json::from_str(body.get()).map_err(|error| format!("no answer: {error}")),
+                    Some(body) => {
+                        serde_json::from_str(body.get()).map_err(|error| format!("no answer: {error}"))
+                    }
                     None => Err(report.failure.chars().take(200).collect()),
                 };
                 tell(news, Event::Report(report, answer));
@@ -348,7 +355,10 @@ fn stored<A>(message: &Message, number: &str, unstored: &mut Unstored, news: &mp
     match told {
         Some(told) if told.get("seq").is_some() => drop(unstored.remove(&number)),
         // No stream, or no room: the tick tries again.
-        Some(told) => tell(news, Event::Line(format!("job {number} is not stored yet: {}", told["error"]["description"]))),
+        Some(told) => tell(
+            news,
+            Event::Line(format!("job {number} is not stored yet: {}", told["error"]["description"])),
+        ),
         None => {}
     }
 }

@@ -2,8 +2,8 @@
 //! while it is in hand the engine hears of it, and if that stops, somebody else gets it. The answer is stored first and
 //! the job acknowledged afterwards, so that a death in between costs time and nothing else.
 
+use crate::client::{ANNOUNCE_SECONDS, jobs_per_core};
 use crate::crew::{Assignment, Crew, Work};
-use crate::client::{ANNOUNCE_SECONDS, SHORT_SECONDS};
 use crate::link::{self, Address, GridError, Status};
 use crate::wire::{self, Note, PROTOCOL, Presence, Report, Run, Task, names};
 use async_nats::{Client, Message};
@@ -211,17 +211,14 @@ async fn dial(
 ) -> Result<Option<Client>, GridError> {
     let mut told = String::new();
     for attempt in 0.. {
-        match link::connect(&volunteer.address, &format!("sortie worker {}", volunteer.name), linked.clone()).await {
+        match link::connect(&volunteer.address, &format!("sortie worker {}", volunteer.name), linked.clone())
+            .await
+        {
             Ok(client) => return Ok(Some(client)),
             // It will not change by waiting.
-            Err(error @ (GridError::Old { .. } | GridError::Engine { .. } | GridError::Address { .. })) => {
-                return Err(error);
-            }
+            Err(error) if !matches!(error, GridError::Connect { .. }) => return Err(error),
             Err(error) => {
                 let text = error.to_string();
-                if text.contains("authorization") {
-                    return Err(error);
-                }
                 if text != told {
                     say(&format!("{text}; trying again"));
                     told = text;
@@ -259,9 +256,7 @@ impl Shift<'_> {
         if self.leaving {
             return;
         }
-        let cores = self.volunteer.cores;
-        let short = self.mean.is_some_and(|mean| mean < SHORT_SECONDS);
-        let room = (if short { 2 * cores } else { cores }).saturating_sub(self.busy());
+        let room = (self.volunteer.cores * jobs_per_core(self.mean)).saturating_sub(self.busy());
         for (session, known) in self.runs.iter_mut().filter(|(_, known)| known.unfit.is_none()) {
             if known.outstanding > 0 && known.asked.elapsed().as_secs_f64() > PULL_SECONDS + 1.0 {
                 known.outstanding = 0;
@@ -376,7 +371,10 @@ impl Shift<'_> {
                         self.publish(held.assignment.reply.clone(), b"+TERM".to_vec()).await;
                     }
                     Err(why) => {
-                        (self.say)(&format!("job {} of {}: {why}", held.assignment.task.job, held.assignment.run.title));
+                        (self.say)(&format!(
+                            "job {} of {}: {why}",
+                            held.assignment.task.job, held.assignment.run.title
+                        ));
                         self.report(token, Err(why), seconds).await;
                     }
                 }
@@ -442,7 +440,10 @@ impl Shift<'_> {
             known.heard = Instant::now();
             let refused = run.refused.contains(&self.volunteer.name);
             if refused && known.unfit.is_none() {
-                let why = format!("{} takes no more answers of this worker: too many were wrong or failed", run.title);
+                let why = format!(
+                    "{} takes no more answers of this worker: too many were wrong or failed",
+                    run.title
+                );
                 (self.say)(&why);
                 known.unfit = Some(why);
             }

@@ -170,6 +170,11 @@ fn hold(
     if let Some(sprt) = &request.sprt {
         sprt.check().map_err(|message| anyhow::anyhow!("{}: {message}", path.join(MATCH).display()))?;
     }
+    #[cfg(feature = "grid")]
+    if let Some(grid) = &grid {
+        grid::match_::check(request)?;
+        grid.without_claims()?;
+    }
     let home = Home::open(path, MATCH, request)?;
     for (game, line) in home.before.iter().zip(1..) {
         know(&mut contest, &hall, game).with_context(|| format!("{}:{line}", home.games().display()))?;

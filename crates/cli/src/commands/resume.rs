@@ -34,6 +34,14 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     let mut spec = folder.read_spec()?;
     let instance = Instance::open_copy(&spec.instance, instance_copy(&folder.path, &spec.instance))?;
     instance.problem()?;
+    if let Some(grid) = crate::grid::Spec::resumed(&args.folder, &args.grid, threads)? {
+        if args.time.is_some() {
+            anyhow::bail!(
+                "--time: a run over a grid ends with its searches; begin another one with another --seed"
+            );
+        }
+        return crate::grid::solve::run(&grid, &spec, &instance, &folder, (report.json, report.quiet));
+    }
     let ended = folder.read_result().filter(|result| result["reason"] != "asked");
     if let (Some(result), None) = (ended, args.time) {
         if !args.report.quiet {

@@ -23,6 +23,12 @@ pub fn run(args: &Solve) -> Result<Verdict> {
     let (search, streams) = searches::divide(&args.search, args.best_of, threads)?;
     let search = searches::build(&search)?;
     let limits = limits(&args.limits, &search, args.search.level.is_some())?;
+    let grid = crate::grid::Spec::of(&args.grid.grid, None)?;
+    let (streams, threads) = match &grid {
+        Some(_) if args.best_of.is_some() => bail!("--best-of: over a grid --jobs says how many searches"),
+        Some(_) => (args.grid.jobs, 1),
+        None => (streams, threads),
+    };
     let spec = Spec {
         format: FORMAT,
         sortie: env!("CARGO_PKG_VERSION").into(),
@@ -37,6 +43,15 @@ pub fn run(args: &Solve) -> Result<Verdict> {
         Some(path) => Folder::create(path, &spec, instance.text.as_deref())?,
         None => Folder::create_fresh(&spec, instance.text.as_deref())?,
     };
+    if let Some(grid) = &grid {
+        return crate::grid::solve::run(
+            grid,
+            &spec,
+            &instance,
+            &folder,
+            (args.report.json, args.report.quiet),
+        );
+    }
     let session = Session {
         spec,
         instance,

@@ -29,6 +29,17 @@ pub struct GridArgs {
     pub job_time: f64,
 }
 
+/// Searches that are done elsewhere.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Grid")]
+pub struct SolveGridArgs {
+    #[command(flatten)]
+    pub grid: GridArgs,
+    /// Searches over the grid, each on one core with a seed of its own; the best counts
+    #[arg(long, value_name = "K", default_value_t = 16, requires = "grid", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub jobs: u32,
+}
+
 /// Where a run goes on.
 #[derive(Debug, Clone, Args)]
 pub struct ResumeGridArgs {

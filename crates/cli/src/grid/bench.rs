@@ -1,12 +1,12 @@
 //! `sortie bench grid`: the same jobs on threads of this process and through the engine, in turn, so that both see the
 //! same machine. Broker and workers are processes of their own, started and ended here.
 
+use super::Spec;
 use super::args::BenchGrid;
 use super::hands::spin;
 use super::run::options;
-use super::Spec;
-use crate::output::{self, rounded};
 use crate::Verdict;
+use crate::output::{self, rounded};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use sortie_core::{JobId, JobSource, run_jobs};
@@ -14,6 +14,7 @@ use sortie_grid::broker::{self, Broker};
 use sortie_grid::desk::NoClaims;
 use sortie_grid::wire::{Kind, Presence};
 use sortie_grid::{GridSource, Watcher, drive};
+use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -22,49 +23,82 @@ use std::time::{Duration, Instant};
 /// The engine and the workers are there by then, or something is wrong.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// One round. Wall time on a busy machine is a matter of luck; CPU time is not.
+struct Round {
+    threads_seconds: f64,
+    grid_seconds: f64,
+    /// CPU time of this process with threads; with the grid of this process, the engine, and all workers.
+    threads_cpu: f64,
+    grid_cpu: [f64; 3],
+}
+
+impl Round {
+    fn ratio(&self) -> f64 {
+        self.threads_seconds / self.grid_seconds
+    }
+
+    fn cpu_ratio(&self) -> f64 {
+        self.threads_cpu / self.grid_cpu.iter().sum::<f64>().max(1e-9)
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &BenchGrid) -> Result<Verdict> {
     let store = std::env::temp_dir().join(format!("sortie-bench-grid-{}", std::process::id()));
     let measured = measure(args, &store);
     let _ = std::fs::remove_dir_all(&store);
-    let rows = measured?;
-    let mut ratios: Vec<f64> = rows.iter().map(|(threads, grid)| threads / grid).collect();
-    ratios.sort_by(f64::total_cmp);
-    let median = ratios[ratios.len() / 2];
-    let rounds: Vec<_> = rows
-        .iter()
-        .map(|(threads, grid)| json!({ "threads_seconds": rounded(*threads), "grid_seconds": rounded(*grid), "ratio": rounded(threads / grid) }))
-        .collect();
+    let rounds = measured?;
+    let median = |of: fn(&Round) -> f64| {
+        let mut all: Vec<f64> = rounds.iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    let (ratio, cpu_ratio) = (median(Round::ratio), median(Round::cpu_ratio));
     if args.json {
+        let row = |r: &Round| {
+            json!({
+                "threads_seconds": rounded(r.threads_seconds), "grid_seconds": rounded(r.grid_seconds), "ratio": rounded(r.ratio()),
+                "threads_cpu_seconds": rounded(r.threads_cpu), "client_cpu_seconds": rounded(r.grid_cpu[0]),
+                "engine_cpu_seconds": rounded(r.grid_cpu[1]), "workers_cpu_seconds": rounded(r.grid_cpu[2]), "cpu_ratio": rounded(r.cpu_ratio()),
+            })
+        };
         output::print_json(&json!({
-            "job_ms": args.job_ms, "workers": args.workers, "jobs": args.jobs, "rounds": rounds,
-            "ratio": rounded(median), "version": env!("CARGO_PKG_VERSION"),
+            "job_ms": args.job_ms, "workers": args.workers, "jobs": args.jobs, "rounds": rounds.iter().map(row).collect::<Vec<_>>(),
+            "ratio": rounded(ratio), "cpu_ratio": rounded(cpu_ratio), "version": env!("CARGO_PKG_VERSION"),
         }))?;
         return Ok(Verdict::Done);
     }
-    let mut text = format!("{:>10} {:>10} {:>8}\n", "threads", "grid", "ratio");
-    for (threads, grid) in &rows {
-        text += &format!("{threads:>8.2} s {grid:>8.2} s {:>7.3}x\n", threads / grid);
+    let mut text = format!(
+        "{:>10} {:>10} {:>8}   CPU: {:>8} {:>8} {:>8} {:>8} {:>8}\n",
+        "threads", "grid", "ratio", "threads", "client", "engine", "workers", "ratio"
+    );
+    for r in &rounds {
+        let [client, engine, workers] = r.grid_cpu;
+        text += &format!(
+            "{:>8.2} s {:>8.2} s {:>7.3}x        {:>6.2} s {client:>6.2} s {engine:>6.2} s {workers:>6.2} s {:>7.3}x\n",
+            r.threads_seconds,
+            r.grid_seconds,
+            r.ratio(),
+            r.threads_cpu,
+            r.cpu_ratio(),
+        );
     }
+    let BenchGrid { jobs, job_ms, workers, .. } = args;
     text += &format!(
-        "\n{} jobs of {} ms, {} workers: {median:.3}x the speed of threads (median), {:.0} us a job more",
-        args.jobs,
-        args.job_ms,
-        args.workers,
-        rows.iter().map(|(t, g)| (g - t) / args.jobs as f64 * f64::from(args.workers) * 1e6).sum::<f64>() / rows.len() as f64,
+        "\n{jobs} jobs of {job_ms} ms, {workers} workers: {ratio:.3}x the speed of threads, {cpu_ratio:.3}x by CPU time (medians)"
     );
     output::print(&text)?;
     Ok(Verdict::Done)
 }
 
-/// Seconds on threads and over the grid, for every round.
-fn measure(args: &BenchGrid, store: &std::path::Path) -> Result<Vec<(f64, f64)>> {
+/// Every round, on threads and over the grid.
+fn measure(args: &BenchGrid, store: &std::path::Path) -> Result<Vec<Round>> {
     let server = broker::find()?;
     // A port that was free a moment ago.
     let listen = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr())?;
     let broker = Broker { listen, store: store.to_path_buf(), token: None, bytes_max: 2 << 30 };
     let mut command = broker.prepare(&server)?;
-    let _server = started(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
+    let engine = started(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
     let begun = Instant::now();
     while std::net::TcpStream::connect(listen).is_err() {
         if begun.elapsed() > PATIENCE {
@@ -77,9 +111,10 @@ fn measure(args: &BenchGrid, store: &std::path::Path) -> Result<Vec<(f64, f64)>>
     let mut workers = Vec::new();
     for number in 0..args.workers {
         let name = format!("bench-{number}");
-        workers.push(started(Command::new(&program).args(["worker", "--quiet", "--grid", &url, "--cores", "1", "--name", &name]))?);
+        let options = ["worker", "--quiet", "--grid", &url, "--cores", "1", "--name", &name];
+        workers.push(started(Command::new(&program).args(options))?);
     }
-    let spec = Spec {
+    let grid = Spec {
         url,
         quorum: 1,
         recheck: 0.0,
@@ -88,32 +123,46 @@ fn measure(args: &BenchGrid, store: &std::path::Path) -> Result<Vec<(f64, f64)>>
         token: None,
         window: None,
     };
-    let options = options(&spec, Kind::Bench, "bench", &())?;
+    let options = options(&grid, Kind::Bench, "bench", &())?;
     let stop = AtomicBool::new(false);
-    let mut rows = Vec::new();
+    let used = || {
+        let all = workers.iter().map(|worker| cpu_seconds(worker.0.id())).sum();
+        [cpu_seconds(std::process::id()), cpu_seconds(engine.0.id()), all]
+    };
+    let mut rounds = Vec::new();
     // The first round finds cold caches and workers that are just arriving.
     for round in 0..=args.rounds {
         let jobs = if round == 0 { (args.jobs / 10).max(1) } else { args.jobs };
+        let before = used();
         let mut source = Spins::new(jobs, u64::from(args.job_ms));
         run_jobs(&mut source, args.workers as usize, &stop, |_, &job| {
             spin(job, &|| false);
             Some(job)
         });
-        let (Some(begun), Some(ended)) = (source.begun, source.ended) else { bail!("no job was done") };
-        let threads = (ended - begun).as_secs_f64();
+        let (threads_seconds, middle) = (source.seconds()?, used());
         let mut source = Spins::new(jobs, u64::from(args.job_ms));
         let mut crowd = Crowd::default();
         drive(&mut source, &options, &NoClaims, &stop, &mut crowd)?;
-        let (Some(begun), Some(ended)) = (source.begun, source.ended) else { bail!("no job was done") };
-        let grid = (ended - begun).as_secs_f64();
-        if crowd.0 < args.workers as usize && round > 0 {
-            bail!("only {} of {} workers came", crowd.0, args.workers);
+        let (grid_seconds, after) = (source.seconds()?, used());
+        if crowd.0.len() < args.workers as usize && round > 0 {
+            bail!("only {} of {} workers came", crowd.0.len(), args.workers);
         }
         if round > 0 {
-            rows.push((threads, grid));
+            let threads_cpu = middle[0] - before[0];
+            let grid_cpu = std::array::from_fn(|i| after[i] - middle[i]);
+            rounds.push(Round { threads_seconds, grid_seconds, threads_cpu, grid_cpu });
         }
     }
-    Ok(rows)
+    Ok(rounds)
+}
+
+/// CPU time of a process so far; 0 where the system does not tell.
+fn cpu_seconds(process: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name in brackets may hold anything; user and system time are the twelfth and thirteenth after it.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) / 100.0
 }
 
 /// A process that ends with this value.
@@ -144,6 +193,14 @@ struct Spins {
 impl Spins {
     fn new(jobs: u64, job_ms: u64) -> Spins {
         Spins { ledger: Default::default(), jobs, job_ms, done: 0, begun: None, ended: None }
+    }
+
+    /// From the first answer to the last.
+    fn seconds(&self) -> Result<f64> {
+        match (self.begun, self.ended) {
+            (Some(begun), Some(ended)) => Ok((ended - begun).as_secs_f64()),
+            _ => bail!("no job was done"),
+        }
     }
 }
 
@@ -183,13 +240,12 @@ impl GridSource for Spins {
 
 /// Who was seen.
 #[derive(Default)]
-struct Crowd(usize, std::collections::BTreeSet<String>);
+struct Crowd(BTreeSet<String>);
 
 impl Watcher for Crowd {
     fn line(&mut self, _: &str) {}
 
     fn worker(&mut self, presence: &Presence, _: bool) {
-        self.1.insert(presence.worker.clone());
-        self.0 = self.1.len();
+        self.0.insert(presence.worker.clone());
     }
 }

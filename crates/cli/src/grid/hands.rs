@@ -2,6 +2,7 @@
 
 use super::match_::{self, MatchHand};
 use super::prove::{ProveHand, ProveSpec};
+use super::solve::{SolveHand, SolveSpec};
 use cpu_time::ThreadTime;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -22,7 +23,7 @@ impl Workshop for Shop {
             Kind::Prove => spec::<ProveSpec>(run)?.open().map(drop),
             Kind::Bench => Ok(()),
             Kind::MatchGame => match_::check(&spec(run)?).map_err(|error| format!("{error:#}")),
-            Kind::Solve => Err(format!("jobs of the kind {} are not done here", run.kind.name())),
+            Kind::Solve => spec::<SolveSpec>(run)?.open().map(drop).map_err(|error| format!("{error:#}")),
         }
     }
 
@@ -30,10 +31,8 @@ impl Workshop for Shop {
         Ok(match run.kind {
             Kind::Prove => Box::new(ProveHand::new(spec(run)?)?),
             Kind::Bench => Box::new(Spin),
-            Kind::MatchGame => {
-                Box::new(MatchHand::new(&spec(run)?).map_err(|error| format!("{error:#}"))?)
-            }
-            Kind::Solve => return Err("not done here".into()),
+            Kind::MatchGame => Box::new(MatchHand::new(&spec(run)?).map_err(|error| format!("{error:#}"))?),
+            Kind::Solve => Box::new(SolveHand::new(spec(run)?).map_err(|error| format!("{error:#}"))?),
         })
     }
 }

@@ -90,7 +90,8 @@ impl JobSource for Games<'_, '_> {
 
     fn done(&mut self, id: JobId, game: Game) -> bool {
         // What is not a game of this match by the rules was not played.
-        if self.hall.knows(id.0, &game, self.recorder.source()) && referee::verify(&game, self.rules).is_ok() {
+        if self.hall.knows(id.0, &game, self.recorder.source()) && referee::verify(&game, self.rules).is_ok()
+        {
             return self.recorder.done(id, Ok(game));
         }
         self.lost(id);
@@ -122,7 +123,6 @@ pub fn drive(
     (path, quiet): (&Path, bool),
     stop: &AtomicBool,
 ) -> Result<serde_json::Value> {
-    check(request)?;
     spec.keep(path)?;
     let options = options(spec, Kind::MatchGame, &request.table.instance, request)?;
     let mut log = Log::open(path, quiet)?;

@@ -12,6 +12,8 @@ pub mod match_;
 pub mod prove;
 #[cfg(feature = "grid")]
 mod run;
+#[cfg(feature = "grid")]
+pub mod solve;
 
 use crate::Verdict;
 use anyhow::{Result, anyhow, bail};
@@ -97,10 +99,21 @@ impl Spec {
         Ok(Some(Spec { url, token, window, ..kept }))
     }
 
+    /// Refuses what only proofs have: claims.
+    pub fn without_claims(&self) -> Result<()> {
+        if self.quorum != 1 || self.recheck != 0.0 {
+            bail!(
+                "--quorum and --recheck are about the claims of `sortie prove`: here every answer is replayed by the rules"
+            );
+        }
+        Ok(())
+    }
+
     /// Writes it into the folder of a run.
     #[cfg(feature = "grid")]
     fn keep(&self, path: &Path) -> Result<()> {
-        let text = format!("# Who did the jobs of this run. The token is not kept.\n{}", toml::to_string(self)?);
+        let text =
+            format!("# Who did the jobs of this run. The token is not kept.\n{}", toml::to_string(self)?);
         crate::folder::write_whole(&path.join(GRID), text.as_bytes())
             .map_err(|error| anyhow!("cannot write {}: {error}", path.join(GRID).display()))
     }
@@ -164,4 +177,24 @@ pub fn tally_text(tally: &serde_json::Value) -> String {
         text += &format!("claims    {}\n", parts.join(", "));
     }
     text
+}
+
+#[cfg(not(feature = "grid"))]
+pub mod solve {
+    //! There is no grid in this build.
+
+    use crate::Verdict;
+    use crate::folder::{Folder, Spec};
+    use crate::source::Instance;
+
+    /// Says so.
+    pub fn run(
+        _: &super::Spec,
+        _: &Spec,
+        _: &Instance,
+        _: &Folder,
+        _: (bool, bool),
+    ) -> anyhow::Result<Verdict> {
+        super::none()
+    }
 }

@@ -73,7 +73,10 @@ pub fn broker(args: &BrokerArgs) -> Result<Verdict> {
     let server = broker::find()?;
     let mut command = broker.prepare(&server)?;
     let token = if args.token.is_some() { " --token ..." } else { "" };
-    output::say(&format!("the grid is at nats://{0}; `sortie worker --grid nats://{0}{token}` joins it", args.listen));
+    output::say(&format!(
+        "the grid is at nats://{0}; `sortie worker --grid nats://{0}{token}` joins it",
+        args.listen
+    ));
     #[cfg(unix)]
     {
         let error = std::os::unix::process::CommandExt::exec(&mut command);
