@@ -4,6 +4,7 @@
 //! is the `State`. A search clones states into scratch space and never undoes a move. `moves` and `play` are the
 //! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
 
+use crate::learn::Learnable;
 use crate::picture::Picture;
 use crate::play::AnyPlayer;
 use crate::rng::Rng;
@@ -56,6 +57,11 @@ pub trait Domain: Send + Sync + 'static {
 
     /// The position as a drawing, for `sortie show` and the reports.
     fn draw(&self, _state: &Self::State) -> Option<Picture> {
+        None
+    }
+
+    /// The domain as a network sees it: `Some(self)` where it is `Learnable`.
+    fn learnable(&self) -> Option<&dyn Learnable<State = Self::State, Move = Self::Move>> {
         None
     }
 }

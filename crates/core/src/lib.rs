@@ -24,6 +24,7 @@ pub mod contest;
 mod domain;
 mod job;
 pub mod joblevel;
+pub mod learn;
 mod mcts;
 pub mod picture;
 mod play;
