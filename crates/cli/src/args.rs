@@ -59,6 +59,12 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Learn how often moves of each category are played, from the games of matches
     Learn(Learn),
+    /// Find games for a network to learn from
+    #[cfg(feature = "neural")]
+    Data(crate::commands::data::Data),
+    /// Teach a network the moves of games
+    #[cfg(feature = "neural")]
+    Train(crate::commands::train::Train),
     /// Measure
     #[command(subcommand)]
     Bench(Bench),

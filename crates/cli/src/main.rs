@@ -76,6 +76,10 @@ fn command(cli: Cli) -> ExitCode {
         Command::Scale(args) => scale::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Learn(args) => commands::learn::run(&args),
+        #[cfg(feature = "neural")]
+        Command::Data(args) => commands::data::run(&args),
+        #[cfg(feature = "neural")]
+        Command::Train(args) => commands::train::run(&args),
         Command::Bench(Bench::Playouts(args)) => commands::bench::playouts(&args),
         Command::Bench(Bench::Rollouts(args)) => commands::bench_games::rollouts(&args),
         Command::Bench(Bench::Search(args)) => commands::bench_games::search(&args),

@@ -6,6 +6,8 @@ pub mod bench_games;
 pub mod bench_jobs;
 pub mod bench_messages;
 pub mod compare;
+#[cfg(feature = "neural")]
+pub mod data;
 pub mod doctor;
 pub mod engine;
 pub mod learn;
@@ -22,5 +24,7 @@ pub mod schema;
 pub mod serve;
 pub mod show;
 pub mod solve;
+#[cfg(feature = "neural")]
+pub mod train;
 pub mod tune;
 pub mod verify;

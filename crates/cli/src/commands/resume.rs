@@ -31,6 +31,14 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     if args.folder.join(super::prove::PROVE).is_file() {
         return super::prove::resume(&args.folder, threads, report.json, report.quiet);
     }
+    #[cfg(feature = "neural")]
+    if args.folder.join(super::data::DATA).is_file() {
+        return super::data::resume(&args.folder, threads, report.json, report.quiet);
+    }
+    #[cfg(feature = "neural")]
+    if args.folder.join(super::train::TRAIN).is_file() {
+        return super::train::resume(&args.folder, threads, report.json, report.quiet);
+    }
     let folder = Folder::open(&args.folder)?;
     let mut spec = folder.read_spec()?;
     let instance = Instance::open_copy(&spec.instance, instance_copy(&folder.path, &spec.instance))?;
