@@ -14,6 +14,7 @@ mod journal;
 mod mailbox;
 mod output;
 mod players;
+mod policy;
 mod processor;
 mod progress;
 mod ranks;
@@ -86,6 +87,8 @@ fn command(cli: Cli) -> ExitCode {
         Command::Bench(Bench::Perft(args)) => commands::bench_games::perft(&args),
         Command::Bench(Bench::Messages(args)) => commands::bench_messages::run(&args),
         Command::Bench(Bench::Joblevel(args)) => commands::bench_jobs::run(&args),
+        #[cfg(feature = "neural")]
+        Command::Bench(Bench::Neural(args)) => commands::bench_neural::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),

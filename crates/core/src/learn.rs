@@ -18,8 +18,9 @@ pub trait Learnable: Domain {
     /// Where in the output planes the value of a move stands. Different legal moves of a state, different cells.
     fn output(&self, state: &Self::State, mv: Self::Move) -> Cell;
 
-    /// The upper left cell of the window of `size` by `size` cells that shows this state, which may lie off the board.
-    /// It depends on nothing but the state, and follows the symmetries.
+    /// The upper left cell of the window of `size` by `size` cells that shows this state: in each direction the window
+    /// lies on the board or, if it is the larger one, holds all of it. It depends on nothing but the state, and follows
+    /// the symmetries.
     fn corner(&self, _state: &Self::State, _size: usize) -> (i32, i32) {
         (0, 0)
     }

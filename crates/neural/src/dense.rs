@@ -66,15 +66,11 @@ fn conv3x3(planes: &[f32], size: usize, outs: usize, (weight, bias): (&[f32], &[
     let ins = planes.len() / area;
     let mut result = Vec::with_capacity(outs * area);
     for out in 0..outs {
-        for at in 0..area {
-            let mut sum = bias[out];
-            for (tap, from) in taps(at, size) {
-                for i in 0..ins {
-                    sum += weight[(out * ins + i) * 9 + tap] * planes[i * area + from];
-                }
-            }
-            result.push(sum);
+        let mut sums = vec![bias[out]; area];
+        for (i, plane) in planes.chunks_exact(area).enumerate() {
+            add_taps(plane, size, &weight[(out * ins + i) * 9..][..9], &mut sums);
         }
+        result.extend(sums);
     }
     result
 }
@@ -83,15 +79,26 @@ fn conv3x3(planes: &[f32], size: usize, outs: usize, (weight, bias): (&[f32], &[
 fn depthwise3x3(planes: &[f32], size: usize, (weight, bias): (&[f32], &[f32])) -> Vec<f32> {
     let area = size * size;
     let mut result = Vec::with_capacity(planes.len());
-    for channel in 0..planes.len() / area {
-        for at in 0..area {
-            let sum: f32 = taps(at, size)
-                .map(|(tap, from)| weight[channel * 9 + tap] * planes[channel * area + from])
-                .sum();
-            result.push(bias[channel] + sum);
-        }
+    for (channel, plane) in planes.chunks_exact(area).enumerate() {
+        let mut sums = vec![bias[channel]; area];
+        add_taps(plane, size, &weight[channel * 9..][..9], &mut sums);
+        result.extend(sums);
     }
     result
+}
+
+/// Adds to every cell the nine around it, itself included, each times its weight. Outside of the window is nothing.
+fn add_taps(plane: &[f32], size: usize, weight: &[f32], sums: &mut [f32]) {
+    for (tap, weight) in weight.iter().enumerate() {
+        let (down, right) = (tap / 3, tap % 3); // 1 is the cell itself
+        for y in 1usize.saturating_sub(down)..size.min(size + 1 - down) {
+            let from = &plane[(y + down - 1) * size..][..size];
+            let to = &mut sums[y * size..][..size];
+            for x in 1usize.saturating_sub(right)..size.min(size + 1 - right) {
+                to[x] += weight * from[x + right - 1];
+            }
+        }
+    }
 }
 
 /// `weight[out][in]` at every cell.
@@ -106,16 +113,6 @@ fn conv1x1(planes: &[f32], size: usize, outs: usize, (weight, bias): (&[f32], &[
         }
     }
     result
-}
-
-/// The cells of the window around one, itself included, with their places in a 3x3 weight.
-fn taps(at: usize, size: usize) -> impl Iterator<Item = (usize, usize)> {
-    let (x, y) = ((at % size) as i32, (at / size) as i32);
-    (0..9).filter_map(move |tap| {
-        let (x, y) = (x + tap % 3 - 1, y + tap / 3 - 1);
-        let inside = (0..size as i32).contains(&x) && (0..size as i32).contains(&y);
-        inside.then(|| (tap as usize, y as usize * size + x as usize))
-    })
 }
 
 fn relu(values: &mut [f32]) {

@@ -16,6 +16,7 @@ const FILTERS_MAX: usize = 512;
 const DEPTH_MAX: usize = 64;
 const SIZE_MAX: usize = 64;
 const PLANES_MAX: usize = 256;
+const WEIGHTS_MAX: usize = 16 << 20;
 
 /// A network without its weights.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,10 +140,14 @@ impl NetSpec {
             ("filters", self.filters, FILTERS_MAX),
             ("depth", self.depth, DEPTH_MAX),
         ];
-        match bounds.iter().find(|(_, given, max)| !(1..=*max).contains(given)) {
-            Some((name, given, max)) => Err(format!("{name} {given}: expected 1 to {max}")),
-            None => Ok(()),
+        if let Some((name, given, max)) = bounds.iter().find(|(_, given, max)| !(1..=*max).contains(given)) {
+            return Err(format!("{name} {given}: expected 1 to {max}"));
         }
+        let weights: usize = self.tensors().iter().map(|tensor| tensor.shape.iter().product::<usize>()).sum();
+        if weights > WEIGHTS_MAX {
+            return Err(format!("{weights} weights: expected at most {WEIGHTS_MAX}"));
+        }
+        Ok(())
     }
 
     /// Refuses a domain that this network is not for; gives the index of its representation.

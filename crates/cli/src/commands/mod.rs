@@ -5,6 +5,8 @@ pub mod bench;
 pub mod bench_games;
 pub mod bench_jobs;
 pub mod bench_messages;
+#[cfg(feature = "neural")]
+pub mod bench_neural;
 pub mod compare;
 #[cfg(feature = "neural")]
 pub mod data;

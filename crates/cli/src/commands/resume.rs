@@ -43,6 +43,8 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     let mut spec = folder.read_spec()?;
     let instance = Instance::open_copy(&spec.instance, instance_copy(&folder.path, &spec.instance))?;
     instance.problem()?;
+    let reopen = |spec| crate::policy::reopen(spec, &folder.path, &instance);
+    let guide = spec.policy.as_ref().map(reopen).transpose()?;
     let ended = folder.read_result().filter(|result| result["reason"] != "asked");
     if let (Some(result), None) = (ended, args.time) {
         if !args.report.quiet {
@@ -77,6 +79,7 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     let session = Session {
         spec,
         instance,
+        guide,
         folder,
         checkpoint,
         best,

@@ -7,6 +7,7 @@ mod interrupt;
 mod learn;
 mod look;
 mod pages;
+mod policy;
 mod prove;
 mod reproduce;
 mod scale;

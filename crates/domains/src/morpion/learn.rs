@@ -5,7 +5,7 @@
 //! The paper marks a line at its first point. Here it is the middle one: all of the line is then as near as it can be,
 //! within what three layers of 3x3 see, and a mirrored line is marked at the mirrored cell.
 
-use super::{DIRECTIONS, Direction, Morpion, Move, SIZE, State, in_cross, place, xy};
+use super::{DIRECTIONS, Direction, Morpion, Move, State, in_cross, place, xy};
 use sortie_core::learn::{Cell, Layout, Learnable, Planes, Representation, Turn, turn_point};
 
 /// Planes of drawn lines begin here, those of legal lines behind them, then come the last moves.
@@ -24,8 +24,8 @@ impl Learnable for Morpion {
         let r2 = join([r1.clone(), points(LAST, LAST_MOVES)]);
         Layout {
             domain: format!("morpion-{}", self.variant.name),
-            width: SIZE,
-            height: SIZE,
+            width: self.width() as usize,
+            height: self.width() as usize,
             representations: vec![
                 Representation { name: "r1", planes: r1 },
                 Representation { name: "r2", planes: r2 },
@@ -52,12 +52,12 @@ impl Learnable for Morpion {
     }
 
     /// The middle of the paper, moved no further than it takes to show all points; the middle of them if they are too
-    /// many. A window of an even size follows the symmetries.
+    /// many. It follows the symmetries if the window is even (5T, 5D) or odd (4T, 4D) like the paper.
     fn corner(&self, state: &State, size: usize) -> (i32, i32) {
         let (left, top, right, bottom) = self.extent(state);
         let fit = |low: i32, high: i32| {
             let (low, high, size) = (low + self.corner, high + self.corner, size as i32);
-            let middle = (SIZE as i32 - size) / 2;
+            let middle = (self.width() - size) / 2;
             if high - low < size {
                 return middle.clamp(high - size + 1, low);
             }
@@ -70,6 +70,11 @@ impl Learnable for Morpion {
 }
 
 impl Morpion {
+    /// The paper as far as it is as wide on all sides of the cross.
+    fn width(&self) -> i32 {
+        2 * self.corner + 3 * (self.variant.length as i32 - 2) + 1
+    }
+
     /// The middle of a move's line, in the plane of its direction. Of four points it is the third.
     #[inline]
     fn line_cell(&self, plane: usize, mv: Move) -> Cell {
@@ -184,11 +189,11 @@ mod tests {
         let mut rng = Rng::new(8, 0);
         for variant in &VARIANTS {
             let m = Morpion::new(variant);
-            let layout = m.layout();
+            let layout = Learnable::layout(&m);
             for symmetry in 0..8 {
                 let (mut state, mut turned) = (m.initial(), m.initial());
                 while let Some(mv) = m.random_move(&state, &mut rng, &mut Vec::new()) {
-                    let size = [30, 14][symmetry % 2];
+                    let size = [30, 14][symmetry % 2] + layout.width % 2;
                     let mut scene = scene_of(&m, &state, 1, size);
                     let here = scene.clone();
                     scene.turn(&layout, 1, size, symmetry);

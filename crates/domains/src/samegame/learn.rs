@@ -77,6 +77,6 @@ mod tests {
         // The groups are named by their leftmost column, and there the lowest cell.
         assert_eq!(rows(3), [[1, 0, 0], [0, 1, 0], [0, 0, 0]].map(Vec::from));
         assert_eq!(scene.outputs, [(0, 0), (1, 1)].map(|(x, y)| Cell { plane: 0, x, y }));
-        assert_eq!(game.layout().symmetries(), 1);
+        assert_eq!(Learnable::layout(&game).symmetries(), 1);
     }
 }
