@@ -66,6 +66,9 @@ pub enum Command {
     /// Teach a network the moves of games
     #[cfg(feature = "neural")]
     Train(crate::commands::train::Train),
+    /// Let a network and a search teach each other: expert iteration
+    #[cfg(feature = "neural")]
+    Exit(crate::commands::exit::Exit),
     /// Measure
     #[command(subcommand)]
     Bench(Bench),

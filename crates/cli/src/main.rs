@@ -80,6 +80,8 @@ fn command(cli: Cli) -> ExitCode {
         #[cfg(feature = "neural")]
         Command::Data(args) => commands::data::run(&args),
         #[cfg(feature = "neural")]
+        Command::Exit(args) => commands::exit::run(&args),
+        #[cfg(feature = "neural")]
         Command::Train(args) => commands::train::run(&args),
         Command::Bench(Bench::Playouts(args)) => commands::bench::playouts(&args),
         Command::Bench(Bench::Rollouts(args)) => commands::bench_games::rollouts(&args),

@@ -47,6 +47,13 @@ pub struct PolicySpec {
 }
 
 impl PolicySpec {
+    /// The network in a file.
+    #[cfg(feature = "neural")]
+    pub fn of(path: &Path, trust: Trust) -> Result<PolicySpec> {
+        let bytes = read(path).map_err(|message| anyhow!("{}: {message}", path.display()))?;
+        Ok(PolicySpec { file: path.display().to_string(), hash: hash(&bytes), trust })
+    }
+
     /// For people: `policy net.safetensors, temperature 0.5`.
     pub fn describe(&self) -> String {
         let Trust { temperature, mix, once } = self.trust;

@@ -9,15 +9,17 @@ use crate::contest::{claim, fresh_path, processors, read_request, say_stopped};
 use crate::folder::Folder;
 use crate::journal::{self, Journal};
 use crate::output::{self, count, number};
+use crate::policy::{self, PolicyArgs, PolicySpec};
 use crate::progress::Progress;
 use crate::source::Instance;
 use crate::study::chart::{Chart, Point, Series};
 use crate::{Verdict, searches, session};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};
 use sortie_core::learn::Layout;
-use sortie_core::{AnyProblem, BestOf, Control, InOrder, Limits, Search, StopReason};
+use sortie_core::{AnyProblem, BestOf, Control, Guide, InOrder, Limits, Search, StopReason};
 use sortie_neural::data::{Diversity, Game, Key, keys};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -29,7 +31,8 @@ use std::time::Instant;
 pub const DATA: &str = "data.toml";
 /// The games, one a line.
 const GAMES: &str = "games.jsonl";
-const FORMAT: u32 = 1;
+/// The version of the folder's format.
+pub const FORMAT: u32 = 1;
 
 /// `sortie data`.
 #[derive(Debug, Args)]
@@ -45,6 +48,8 @@ pub struct Data {
     pub instance: String,
     #[command(flatten)]
     pub search: SearchArgs,
+    #[command(flatten)]
+    pub policy: PolicyArgs,
     /// Games to keep
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub games: u64,
@@ -96,9 +101,18 @@ pub struct Request {
     pub seed: u64,
     /// Who finds them.
     pub search: Search,
+    /// The network that guides the search, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicySpec>,
 }
 
 impl Request {
+    /// The search and its network, in a line.
+    fn describe(&self) -> String {
+        let policy = self.policy.as_ref().map_or(String::new(), |policy| format!(", {}", policy.describe()));
+        searches::describe(&self.search) + &policy
+    }
+
     /// Whether a score is within the bounds.
     fn wants(&self, score: f64) -> bool {
         self.min_score.is_none_or(|min| score >= min) && self.max_score.is_none_or(|max| score <= max)
@@ -107,6 +121,7 @@ impl Request {
 
 /// Runs the command.
 pub fn run(args: &Data) -> Result<Verdict> {
+    let policy = policy::open(&args.policy, &Instance::open(&args.instance)?)?;
     let request = Request {
         format: FORMAT,
         instance: args.instance.clone(),
@@ -117,6 +132,7 @@ pub fn run(args: &Data) -> Result<Verdict> {
         playouts: args.playouts,
         seed: args.seed,
         search: searches::build(&args.search)?,
+        policy: policy.map(|policy| policy.spec),
     };
     let path = args.out.clone().unwrap_or_else(|| fresh_path("data", &request.instance));
     begin(&path, &request, args.threads, args.report.json, args.report.quiet)
@@ -157,7 +173,8 @@ pub fn generate(
     let problem = instance.problem()?;
     let layout = layout(&instance)?;
     request.search.check()?;
-    let _folder: Folder = claim(path, DATA, request, "set of games")?;
+    let folder = claim(path, DATA, request, "set of games")?;
+    let guide = request.policy.as_ref().map(|spec| keep_policy(&folder, spec, &instance)).transpose()?;
     let mut set = Set::default();
     for (game, i) in journal::read::<Game>(&path.join(GAMES))?.into_iter().zip(0..) {
         if game.seed != request.seed + i {
@@ -177,11 +194,11 @@ pub fn generate(
     std::thread::scope(|scope| -> Result<()> {
         let (sender, games) = mpsc::channel();
         for _ in 0..threads.max(1) {
-            let (sender, next, ending) = (sender.clone(), &next, &ending);
+            let (sender, next, ending, guide) = (sender.clone(), &next, &ending, &guide);
             scope.spawn(move || {
                 while !ending() {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    let game = play(problem, request, request.seed + number, stop);
+                    let game = play(problem, request, guide, request.seed + number, stop);
                     let asked = matches!(game, Ok(None));
                     if asked || sender.send((number, game)).is_err() {
                         return;
@@ -230,6 +247,42 @@ pub fn generate(
     Ok(Some(set))
 }
 
+/// Opens the network of a folder, which keeps a copy: the file may change, the folder goes on with what it began with.
+fn keep_policy(folder: &Folder, spec: &PolicySpec, instance: &Instance) -> Result<Guide> {
+    if !folder.path.join(policy::POLICY).exists() {
+        let file = Path::new(&spec.file);
+        let bytes = policy::read(file).map_err(|message| anyhow!("{}: {message}", file.display()))?;
+        let written = folder.write(policy::POLICY, &bytes);
+        written.with_context(|| folder.path.join(policy::POLICY).display().to_string())?;
+    }
+    policy::reopen(spec, &folder.path, instance)
+}
+
+/// Writes games that were chosen from others as a set of their own, to be read and not to be gone on with.
+pub fn write(path: &Path, request: &Request, games: &[Game]) -> Result<()> {
+    let context = || format!("cannot write to {}", path.display());
+    std::fs::create_dir_all(path).with_context(context)?;
+    let mut text = String::new();
+    for game in games {
+        text += &(serde_json::to_string(game)? + "\n");
+    }
+    crate::folder::write_whole(&path.join(GAMES), text.as_bytes()).with_context(context)?;
+    let request = toml::to_string(request)?;
+    crate::folder::write_whole(&path.join(DATA), request.as_bytes()).with_context(context)
+}
+
+/// How diverse those games are that have a score of at least this, and how many there are.
+pub fn diversity(games: &[Game], instance: &str, min_score: f64) -> Result<(usize, Diversity)> {
+    let instance = Instance::open(instance)?;
+    let (problem, layout) = (instance.problem()?, layout(&instance)?);
+    let (mut count, mut diversity) = (0, Diversity::default());
+    for game in games.iter().filter(|game| game.score >= min_score) {
+        diversity.add(&keys_of(problem, &layout, game)?);
+        count += 1;
+    }
+    Ok((count, diversity))
+}
+
 /// The planes of an instance, or why it has none.
 pub fn layout(instance: &Instance) -> Result<Layout> {
     let none =
@@ -243,10 +296,19 @@ fn keys_of(problem: &dyn AnyProblem, layout: &Layout, game: &Game) -> Result<Vec
 }
 
 /// The game of one seed; `None` if it was stopped.
-fn play(problem: &dyn AnyProblem, request: &Request, seed: u64, stop: &AtomicBool) -> Result<Option<Game>> {
+fn play(
+    problem: &dyn AnyProblem,
+    request: &Request,
+    guide: &Option<Guide>,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<Option<Game>> {
     let limits = Limits { playouts: request.playouts, ..Limits::default() };
-    let control = Control::new(limits, stop, &|_| {});
+    let mut control = Control::new(limits, stop, &|_| {});
+    control.guide = guide.clone();
     let spec = BestOf { search: request.search.clone(), seed, streams: 1, threads: 1 };
+    // The search has this thread to itself.
+    let begun = ThreadTime::now();
     let outcomes = problem.solve(&spec, &control, Vec::new());
     if outcomes.reason == StopReason::Asked {
         return Ok(None);
@@ -254,9 +316,10 @@ fn play(problem: &dyn AnyProblem, request: &Request, seed: u64, stop: &AtomicBoo
     let best = outcomes.best.ok_or_else(|| anyhow!("seed {seed}: the search found no game"))?;
     Ok(Some(Game {
         seed,
-        search: searches::describe(&request.search),
+        search: request.describe(),
         score: best.score,
         playouts: outcomes.playouts,
+        cpu_seconds: begun.elapsed().as_secs_f64(),
         moves: best.moves.join(" "),
     }))
 }
@@ -268,6 +331,7 @@ pub struct Set {
     pub games: Vec<Game>,
     /// The scores of all, kept or not.
     pub scores: Vec<f64>,
+    cpu_seconds: f64,
     tried: u64,
     repeated: u64,
     had: HashSet<Key>,
@@ -283,9 +347,15 @@ impl Set {
         Ok((request, games.into_iter().filter(|game| !game.moves.is_empty()).collect()))
     }
 
+    /// CPU time of one game, on average.
+    pub fn cpu_seconds(&self) -> f64 {
+        self.cpu_seconds / self.tried.max(1) as f64
+    }
+
     fn add(&mut self, request: &Request, game: Game, keys: &[Key]) {
         self.tried += 1;
         self.scores.push(game.score);
+        self.cpu_seconds += game.cpu_seconds;
         self.repeated += u64::from(keys.is_empty() && request.wants(game.score));
         if let Some(&key) = keys.last() {
             self.had.insert(key);

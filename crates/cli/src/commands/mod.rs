@@ -12,6 +12,8 @@ pub mod compare;
 pub mod data;
 pub mod doctor;
 pub mod engine;
+#[cfg(feature = "neural")]
+pub mod exit;
 pub mod learn;
 pub mod list;
 pub mod manual;

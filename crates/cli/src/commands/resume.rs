@@ -39,6 +39,10 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     if args.folder.join(super::train::TRAIN).is_file() {
         return super::train::resume(&args.folder, threads, report.json, report.quiet);
     }
+    #[cfg(feature = "neural")]
+    if args.folder.join(super::exit::EXIT).is_file() {
+        return super::exit::resume(&args.folder, threads, report.json, report.quiet);
+    }
     let folder = Folder::open(&args.folder)?;
     let mut spec = folder.read_spec()?;
     let instance = Instance::open_copy(&spec.instance, instance_copy(&folder.path, &spec.instance))?;

@@ -10,7 +10,7 @@ use crate::output::{self, count};
 use crate::progress::Progress;
 use crate::source::Instance;
 use crate::study::chart::{Chart, Point, Series};
-use crate::{Verdict, session};
+use crate::{Verdict, duration, session};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use sortie_neural::train::{Engine, Marks, Native, Settings, Snapshot, Trainer};
 use sortie_neural::{Architecture, Net, NetSpec};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What was asked for.
 pub const TRAIN: &str = "train.toml";
@@ -31,8 +31,8 @@ const CURVE: &str = "curve.jsonl";
 const FORMAT: u32 = 1;
 /// The first line of a checkpoint.
 const MAGIC: &[u8] = b"sortie training 1\n";
-/// A crash loses no more than this.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
+/// A crash loses no more than this, in seconds.
+const CHECKPOINT_EVERY: f64 = 10.0;
 
 /// `sortie train`.
 #[derive(Debug, Args)]
@@ -59,6 +59,27 @@ pub struct Train {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub report: ReportArgs,
+    /// How often the state of the training is saved
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "10s", hide = true)]
+    pub checkpoint_every: f64,
+}
+
+/// How a session of a training works.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// Threads.
+    pub threads: u32,
+    /// No progress.
+    pub quiet: bool,
+    /// A crash loses no more than this, in seconds.
+    pub checkpoint_every: f64,
+}
+
+impl Pace {
+    /// The usual one.
+    pub fn new(threads: u32, quiet: bool) -> Pace {
+        Pace { threads, quiet, checkpoint_every: CHECKPOINT_EVERY }
+    }
 }
 
 /// Which network, and how it is trained.
@@ -127,6 +148,28 @@ pub struct Request {
     pub net: NetSpec,
     /// How it is trained.
     pub settings: Settings,
+}
+
+impl Default for HowArgs {
+    /// What the command line has if nothing is said.
+    fn default() -> Self {
+        HowArgs {
+            net: "residual".into(),
+            rep: None,
+            window: 20,
+            filters: 32,
+            depth: 3,
+            epochs: 12,
+            batch: 64,
+            lr: 0.003,
+            decay: 0.3,
+            decay_every: None,
+            no_augment: false,
+            seed: 1,
+            held_out: 0.1,
+            device: "native".into(),
+        }
+    }
 }
 
 impl HowArgs {
@@ -206,17 +249,20 @@ pub fn run(args: &Train) -> Result<Verdict> {
     let request =
         args.how.request(&Instance::open(&first.instance)?, args.data.clone(), args.from.clone())?;
     let path = args.out.clone().unwrap_or_else(|| fresh_path("train", &first.instance));
-    begin(&path, &request, args.threads, args.report.json, args.report.quiet)
+    let threads = args.threads.unwrap_or_else(processors);
+    let pace = Pace { checkpoint_every: args.checkpoint_every, ..Pace::new(threads, args.report.quiet) };
+    begin(&path, &request, pace, args.report.json)
 }
 
 /// Goes on with the training in a folder.
 pub fn resume(path: &Path, threads: Option<u32>, json: bool, quiet: bool) -> Result<Verdict> {
-    begin(path, &read_request(path, TRAIN)?, threads, json, quiet)
+    let pace = Pace::new(threads.unwrap_or_else(processors), quiet);
+    begin(path, &read_request(path, TRAIN)?, pace, json)
 }
 
-fn begin(path: &Path, request: &Request, threads: Option<u32>, json: bool, quiet: bool) -> Result<Verdict> {
+fn begin(path: &Path, request: &Request, pace: Pace, json: bool) -> Result<Verdict> {
     let stop = session::stop_on_signals()?;
-    let Some(epochs) = train(path, request, threads.unwrap_or_else(processors), quiet, &stop)? else {
+    let Some(epochs) = train(path, request, pace, &stop)? else {
         say_stopped(path);
         return Ok(Verdict::Done);
     };
@@ -233,13 +279,7 @@ fn begin(path: &Path, request: &Request, threads: Option<u32>, json: bool, quiet
 }
 
 /// Trains until all epochs are done. `None` if somebody asked to stop before.
-pub fn train(
-    path: &Path,
-    request: &Request,
-    threads: u32,
-    quiet: bool,
-    stop: &AtomicBool,
-) -> Result<Option<Vec<Epoch>>> {
+pub fn train(path: &Path, request: &Request, pace: Pace, stop: &AtomicBool) -> Result<Option<Vec<Epoch>>> {
     if request.format != FORMAT {
         bail!("{}: format {}: expected {FORMAT}", path.join(TRAIN).display(), request.format);
     }
@@ -275,8 +315,8 @@ pub fn train(
     let mut epochs: Vec<Epoch> = journal::read(&path.join(CURVE))?;
     // An epoch is in the curve before it is in the checkpoint.
     epochs.truncate(trainer.epoch() as usize);
-    let mut progress = Progress::new(quiet, 0.0);
-    if !quiet {
+    let mut progress = Progress::new(pace.quiet, 0.0);
+    if !pace.quiet {
         progress.line(&format!(
             "{} games, {} positions to learn from; {} games, {} positions to test with",
             count(split.games.0 as u64),
@@ -285,7 +325,7 @@ pub fn train(
             count(split.test.len() as u64),
         ));
     }
-    let (begun, threads) = (Instant::now(), threads.max(1) as usize);
+    let (begun, threads) = (Instant::now(), pace.threads.max(1) as usize);
     let mut saved = Instant::now();
     while !trainer.finished() {
         let (lr, epoch_begun) = (trainer.lr(), Instant::now());
@@ -303,7 +343,7 @@ pub fn train(
                     100.0 * top3,
                 )
             });
-            if saved.elapsed() >= CHECKPOINT_EVERY {
+            if saved.elapsed().as_secs_f64() >= pace.checkpoint_every {
                 saved = Instant::now();
                 trouble = write_checkpoint(&folder, trainer, &identity).err();
             }
@@ -320,7 +360,7 @@ pub fn train(
         let test = trainer.test(&*engine, &layout, &split.test, threads)?;
         let seconds = epoch_begun.elapsed().as_secs_f64();
         let epoch = Epoch { epoch: trainer.epoch(), train: marks, test, lr, seconds };
-        if !quiet {
+        if !pace.quiet {
             progress.line(&line(&epoch));
         }
         epochs.push(epoch);

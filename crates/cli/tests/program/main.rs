@@ -5,6 +5,8 @@ mod bad_input;
 mod engines;
 mod interrupt;
 mod learn;
+#[cfg(feature = "neural")]
+mod learning;
 mod look;
 mod pages;
 mod policy;

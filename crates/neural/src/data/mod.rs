@@ -21,6 +21,8 @@ pub struct Game {
     pub score: f64,
     /// Playouts spent on it.
     pub playouts: u64,
+    /// CPU time spent on it.
+    pub cpu_seconds: f64,
     /// Its moves, with blanks between them; none if it is not part of the data: out of bounds, or had before.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub moves: String,
@@ -221,6 +223,7 @@ mod tests {
             search: String::new(),
             score: 0.0,
             playouts: 0,
+            cpu_seconds: 0.0,
             moves: words.join(" "),
         };
         let mut games: Vec<Game> = (0..20).map(|_| line(&game(&*problem, &mut rng, 10))).collect();

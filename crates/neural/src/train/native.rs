@@ -1,8 +1,8 @@
 //! The gradient by hand: forward and backward through the rows of a batch, on plain slices. No framework, one thread;
 //! the trainer runs several. `engine.rs` says what is computed.
 //!
-//! Everything is one operation: a row of numbers, times one number, is added to a row of sums. The sums stay in
-//! registers, numbers that are zero (half of them, after a rectifier) are skipped.
+//! Everything is one operation: a row of numbers, times one number, is added to a row of sums, which stay in registers.
+//! Half of the numbers are zero, after a rectifier; skipping them costs more in branches than it saves.
 
 use super::batch::{Batch, OUTSIDE};
 use super::engine::{Engine, EngineError, softmax_gradient};
@@ -304,37 +304,44 @@ fn transposed(weight: &[f32], outs: usize) -> Vec<f32> {
 
 /// weight[i] += x[i] * slope.
 fn outer(x: &[f32], slope: &[f32], weight: &mut [f32]) {
-    for (&x, row) in x.iter().zip(weight.chunks_exact_mut(slope.len())) {
-        if x != 0.0 {
-            row.iter_mut().zip(slope).for_each(|(w, slope)| *w += x * slope);
-        }
-    }
-}
-
-/// A few sums that stay in registers.
-struct Sums<const N: usize>([f32; N]);
-
-impl<const N: usize> Sums<N> {
-    /// sums += x * weight, where row i of the weight begins at `i * stride`.
-    #[inline]
-    fn add(&mut self, x: &[f32], weight: &[f32], stride: usize) {
-        for (i, &x) in x.iter().enumerate() {
-            if x != 0.0 {
-                let row: &[f32; N] = weight[i * stride..][..N].try_into().expect("N numbers");
-                for lane in 0..N {
-                    self.0[lane] += x * row[lane];
-                }
+    let width = slope.len();
+    for (slope, from) in slope.chunks_exact(LANES).zip((0..).step_by(LANES)) {
+        let slope: &[f32; LANES] = slope.try_into().expect("whole vectors");
+        for (&x, row) in x.iter().zip(weight.chunks_exact_mut(width)) {
+            let row: &mut [f32; LANES] = (&mut row[from..from + LANES]).try_into().expect("whole vectors");
+            for lane in 0..LANES {
+                row[lane] = x.mul_add(slope[lane], row[lane]);
             }
         }
     }
 }
 
+/// Sums that stay in registers: two of each, since an addition has to wait for the one before it.
+struct Sums {
+    even: [f32; LANES],
+    odd: [f32; LANES],
+}
+
+impl Sums {
+    /// sums += x * weight, where row i of the weight begins at `i * stride`. An even number of rows.
+    #[inline(always)]
+    fn add(&mut self, x: &[f32], weight: &[f32], stride: usize) {
+        for (x, rows) in x.chunks_exact(2).zip(weight.chunks(2 * stride)) {
+            let (even, odd) = (&rows[..LANES], &rows[stride..stride + LANES]);
+            self.even.iter_mut().zip(even).for_each(|(sum, &weight)| *sum = x[0].mul_add(weight, *sum));
+            self.odd.iter_mut().zip(odd).for_each(|(sum, &weight)| *sum = x[1].mul_add(weight, *sum));
+        }
+    }
+}
+
 /// Works through a row in pieces, each with its first column.
-#[inline]
-fn blocks(row: &mut [f32], mut work: impl FnMut(usize, &mut Sums<LANES>)) {
+#[inline(always)]
+fn blocks(row: &mut [f32], mut work: impl FnMut(usize, &mut Sums)) {
     for (piece, from) in row.chunks_exact_mut(LANES).zip((0..).step_by(LANES)) {
-        let mut sums = Sums([0.0; LANES]);
+        let mut sums = Sums { even: [0.0; LANES], odd: [0.0; LANES] };
         work(from, &mut sums);
-        piece.iter_mut().zip(sums.0).for_each(|(out, sum)| *out += sum);
+        for (lane, out) in piece.iter_mut().enumerate() {
+            *out += sums.even[lane] + sums.odd[lane];
+        }
     }
 }

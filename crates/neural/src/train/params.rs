@@ -6,7 +6,7 @@ use crate::spec::{NetSpec, Tensor};
 use std::collections::BTreeMap;
 
 /// Rows of matrices have a multiple of this length.
-pub const LANES: usize = 16;
+pub const LANES: usize = 32;
 
 /// A length rounded up to whole vectors.
 pub fn padded(channels: usize) -> usize {
