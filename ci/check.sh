@@ -18,6 +18,7 @@ main() {
     step format cargo fmt --all --check
     step clippy cargo clippy --workspace --all-targets --locked -- -D warnings
     step tests cargo test --workspace --locked
+    step neural neural
     step build cargo build --release --locked
     # In the tests it was the test build: optimisation must not change an answer.
     step signature cargo test --release --locked -p sortie-cli --test signature
@@ -57,6 +58,13 @@ component() {
         echo "$1 is missing: rustup adds it"
         rustup component add "$1"
     fi
+}
+
+# The networks themselves are tested with the workspace; here is the command that has them.
+neural() {
+    cargo clippy -p sortie-cli --features neural --all-targets --locked -- -D warnings
+    cargo test -p sortie-neural --locked
+    cargo test -p sortie-cli --features neural --locked --test program -- learning policy
 }
 
 book() {

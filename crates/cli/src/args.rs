@@ -1,6 +1,7 @@
 //! The command line as types. What they mean is said in `commands`.
 
 use crate::duration;
+use crate::policy::PolicyArgs;
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 use sortie_core::PerLevel;
@@ -61,6 +62,15 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Learn how often moves of each category are played, from the games of matches
     Learn(Learn),
+    /// Find games for a network to learn from
+    #[cfg(feature = "neural")]
+    Data(crate::commands::data::Data),
+    /// Teach a network the moves of games
+    #[cfg(feature = "neural")]
+    Train(crate::commands::train::Train),
+    /// Let a network and a search teach each other: expert iteration
+    #[cfg(feature = "neural")]
+    Exit(crate::commands::exit::Exit),
     /// Measure
     #[command(subcommand)]
     Bench(Bench),
@@ -126,6 +136,8 @@ pub struct Solve {
     pub instance: String,
     #[command(flatten)]
     pub search: SearchArgs,
+    #[command(flatten)]
+    pub policy: PolicyArgs,
     /// Seed of all random numbers; drawn and printed if not given
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     pub seed: Option<u64>,
@@ -189,10 +201,14 @@ pub struct SearchArgs {
     #[arg(long, value_name = "TAU")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Playouts before each adaptation of level 1, the best of which counts (nrpa: 1)
+    /// Playouts of a call of level 0, the best of which counts (nrpa, nmcs: 1)
     #[arg(long, value_name = "P")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stabilise: Option<u32>,
+    /// End after the first step of the top level (nmcs)
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub early_stop: Option<bool>,
     /// End a level when its best sequence has come again so many times (nrpa: 0, never)
     #[arg(long, value_name = "R")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -395,6 +411,9 @@ pub enum Bench {
     Resume(crate::commands::bench_resume::BenchResume),
     /// What jobs over a grid cost, against the same jobs on threads
     Grid(crate::grid::args::BenchGrid),
+    /// CPU time of a network for one state of a playout
+    #[cfg(feature = "neural")]
+    Neural(crate::commands::bench_neural::BenchNeural),
 }
 
 /// `sortie bench playouts`.
@@ -408,6 +427,8 @@ pub struct BenchPlayouts {
     pub instance: String,
     #[command(flatten)]
     pub search: SearchArgs,
+    #[command(flatten)]
+    pub policy: PolicyArgs,
     /// Seconds to measure, after a short warm-up
     #[arg(long, value_name = "S", default_value_t = 5.0)]
     pub seconds: f64,

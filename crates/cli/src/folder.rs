@@ -4,6 +4,7 @@
 //! meets half of one; events are appended. One process at a time holds the lock.
 
 use crate::checkpoint::Checkpoint;
+use crate::policy::PolicySpec;
 use crate::source::{plain, read_text};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,9 @@ pub struct Spec {
     pub threads: u32,
     /// What each stream runs.
     pub search: Search,
+    /// The network that weighs the moves, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicySpec>,
     /// When the run ends.
     #[serde(default)]
     pub limits: Limits,
@@ -71,7 +75,12 @@ impl Spec {
     /// What a checkpoint must agree with to belong to this spec: not the threads, not the limits.
     pub fn identity(&self) -> String {
         let search = serde_json::to_string(&self.search).expect("a search is plain data");
-        format!("{} {search} seed {} streams {}", self.instance, self.seed, self.streams)
+        let policy = self.policy.as_ref().map(|policy| {
+            let trust = serde_json::to_string(&policy.trust).expect("plain data");
+            format!(" policy {} {trust}", policy.hash)
+        });
+        let policy = policy.unwrap_or_default();
+        format!("{} {search}{policy} seed {} streams {}", self.instance, self.seed, self.streams)
     }
 }
 
@@ -382,6 +391,7 @@ mod tests {
             streams: 2,
             threads: 1,
             search: Search::Nrpa(Nrpa::default()),
+            policy: None,
             limits: Limits { seconds: Some(1.5), target: Some(-3.0), ..Limits::default() },
         }
     }

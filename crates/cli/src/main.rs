@@ -17,6 +17,7 @@ mod journal;
 mod mailbox;
 mod output;
 mod players;
+mod policy;
 mod processor;
 mod progress;
 mod ranks;
@@ -80,6 +81,12 @@ fn command(cli: Cli) -> ExitCode {
         Command::Scale(args) => scale::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Learn(args) => commands::learn::run(&args),
+        #[cfg(feature = "neural")]
+        Command::Data(args) => commands::data::run(&args),
+        #[cfg(feature = "neural")]
+        Command::Exit(args) => commands::exit::run(&args),
+        #[cfg(feature = "neural")]
+        Command::Train(args) => commands::train::run(&args),
         Command::Bench(Bench::Playouts(args)) => commands::bench::playouts(&args),
         Command::Bench(Bench::Rollouts(args)) => commands::bench_games::rollouts(&args),
         Command::Bench(Bench::Search(args)) => commands::bench_games::search(&args),
@@ -91,6 +98,8 @@ fn command(cli: Cli) -> ExitCode {
         Command::Bench(Bench::Parents(args)) => database::parents::run(&args),
         Command::Bench(Bench::Resume(args)) => commands::bench_resume::run(&args),
         Command::Bench(Bench::Grid(args)) => grid::bench(&args),
+        #[cfg(feature = "neural")]
+        Command::Bench(Bench::Neural(args)) => commands::bench_neural::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),

@@ -230,11 +230,16 @@ impl<'a> Scribe<'a> {
 /// A solution as a record with its origin.
 pub fn record(spec: &Spec, found: &Found) -> Record {
     let field = |key: &str, value: String| (key.to_string(), value);
+    let policy = spec.policy.as_ref().map(|policy| format!("{} ({})", policy.describe(), policy.hash));
+    let mut search = searches::describe(&spec.search);
+    if let Some(policy) = policy {
+        search += &format!(", {policy}");
+    }
     Record {
         instance: spec.instance.clone(),
         score: found.solution.score,
         fields: vec![
-            field("search", searches::describe(&spec.search)),
+            field("search", search),
             field("seed", spec.seed.to_string()),
             field("stream", format!("{} of {}", found.stream, spec.streams)),
             field("playouts", found.playouts.to_string()),

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, anyhow};
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use sortie_core::{Control, Outcomes, Record, Solution, StopReason};
+use sortie_core::{Control, Guide, Outcomes, Record, Solution, StopReason};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -23,6 +23,8 @@ pub struct Session {
     pub spec: Spec,
     /// On what.
     pub instance: Instance,
+    /// What weighs the moves, if the spec has a policy.
+    pub guide: Option<Guide>,
     /// Where it is kept.
     pub folder: Folder,
     /// Where an earlier session left the streams.
@@ -57,6 +59,7 @@ impl Session {
         control.checkpoint_every = Some(Duration::from_secs_f64(self.checkpoint_every));
         control.seconds_before = before.seconds;
         control.cpu_seconds_before = before.cpu_seconds;
+        control.guide = self.guide.clone();
         let resume = before.streams.clone();
         let mut scribe =
             Scribe::new((folder, spec), (&control, &mailbox), self.best.clone(), before, self.quiet);
@@ -101,7 +104,9 @@ impl Session {
         scribe.event(event);
         if !self.quiet {
             let verb = if self.resumed { "going on with" } else { "solving" };
-            output::say(&format!("{verb} {} by {}", spec.instance, searches::describe(&spec.search)));
+            let policy =
+                spec.policy.as_ref().map_or(String::new(), |policy| format!(", {}", policy.describe()));
+            output::say(&format!("{verb} {} by {}{policy}", spec.instance, searches::describe(&spec.search)));
             output::say(&format!(
                 "seed {}, best of {}, threads {}, in {}",
                 spec.seed,

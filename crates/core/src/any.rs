@@ -7,11 +7,12 @@ use crate::joblevel::{
     AnyWorker, CheckError, Checked, Fact, Goal, Proof, Section, Settled, Statuses, Worker, certify, check,
     harvest, position,
 };
+use crate::learn::{Layout, Lesson, lessons};
 use crate::mcts::{Searcher, Uct};
 use crate::picture::Picture;
 use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, game_position, perft};
 use crate::rank::{GameWalker, Walker};
-use crate::replay::{ReplayError, legal_texts, replay, replay_whole};
+use crate::replay::{ReplayError, legal_texts, moves_of, replay, replay_whole};
 use crate::rng::Rng;
 use crate::run::{Control, StreamCheckpoint};
 use crate::search::SpecError;
@@ -28,6 +29,16 @@ pub trait AnyProblem: Send + Sync {
     fn verify(&self, words: &[String]) -> Result<Position, ReplayError>;
     /// The best score known.
     fn best_known(&self) -> Option<f64>;
+    /// The planes in which a network sees it; `None` where it cannot be learnt.
+    fn layout(&self) -> Option<Layout>;
+    /// Every position of a game with the move played there, for a network whose window has this size. None at all where
+    /// there is no such representation.
+    fn lessons(
+        &self,
+        words: &[String],
+        representation: usize,
+        size: usize,
+    ) -> Result<Vec<Lesson>, ReplayError>;
 }
 
 /// A two-player game of any type.
@@ -118,6 +129,21 @@ impl<P: Problem> AnyProblem for P {
 
     fn best_known(&self) -> Option<f64> {
         Problem::best_known(self)
+    }
+
+    fn layout(&self) -> Option<Layout> {
+        self.learnable().map(|domain| domain.layout())
+    }
+
+    fn lessons(
+        &self,
+        words: &[String],
+        representation: usize,
+        size: usize,
+    ) -> Result<Vec<Lesson>, ReplayError> {
+        let moves = moves_of(self, words)?;
+        let known = self.learnable().filter(|domain| representation < domain.layout().representations.len());
+        Ok(known.map_or(Vec::new(), |domain| lessons(domain, &moves, representation, size)))
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::ident::{Ident, Precondition};
 use crate::joblevel::{AnyWorker, Settled, Statuses};
+use crate::learn::Learnable;
 use crate::picture::Picture;
 use crate::play::AnyPlayer;
 use crate::rng::Rng;
@@ -58,6 +59,11 @@ pub trait Domain: Send + Sync + 'static {
 
     /// The position as a drawing, for `sortie show` and the reports.
     fn draw(&self, _state: &Self::State) -> Option<Picture> {
+        None
+    }
+
+    /// The domain as a network sees it: `Some(self)` where it is `Learnable`.
+    fn learnable(&self) -> Option<&dyn Learnable<State = Self::State, Move = Self::Move>> {
         None
     }
 }

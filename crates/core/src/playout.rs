@@ -2,6 +2,7 @@
 
 use crate::domain::{Choices, Problem};
 use crate::policy::{Memo, Policy, UNKNOWN, exp};
+use crate::prior::{Advice, Guide};
 use crate::rng::Rng;
 
 /// A recorded playout: for every step the ids (and codes) on offer and which of them was chosen.
@@ -13,7 +14,7 @@ pub struct Trace<M> {
     pub ids: Vec<u32>,
     /// Their codes; left empty when a code is its own id.
     pub codes: Vec<u64>,
-    /// exp(bias) of each, or empty when the search uses no bias.
+    /// exp(bias) of each, the domain's and the guide's, or empty when the search uses neither.
     pub factors: Vec<f64>,
     /// The policy's generation that the ids are of.
     pub generation: u64,
@@ -114,6 +115,9 @@ pub struct Scratch<P: Problem> {
     choices: Choices<P::Move>,
     weights: Vec<f64>,
     memo: Memo,
+    advice: Option<Advice>,
+    /// The advice on a step.
+    factors: Vec<f64>,
 }
 
 impl<P: Problem> Scratch<P> {
@@ -126,7 +130,14 @@ impl<P: Problem> Scratch<P> {
             choices: Choices::new(),
             weights: Vec::new(),
             memo: Memo::new(),
+            advice: None,
+            factors: Vec::new(),
         }
+    }
+
+    /// Lets a guide weigh the moves of all playouts, where the problem can be shown to it.
+    pub fn follow(&mut self, problem: &P, guide: Option<&Guide>) {
+        self.advice = guide.and_then(|guide| Advice::new(guide, problem));
     }
 
     /// Plays a whole sequence, for its end.
@@ -168,6 +179,9 @@ pub fn playout<P: Problem>(
         let start = trace.ids.len();
         policy.weigh(&choices.codes, &mut scratch.memo, &mut trace.ids, &mut scratch.weights);
         record(problem, offer, policy, &scratch.state, choices, &mut scratch.weights, trace);
+        if let Some(advice) = &mut scratch.advice {
+            heed(problem, advice, &scratch.state, choices, &mut scratch.factors, &mut scratch.weights, trace);
+        }
 
         let i = draw(&mut scratch.weights, rng);
         trace.chosen.push((start + i) as u32);
@@ -208,6 +222,17 @@ pub fn retrace<P: Problem>(
         let start = trace.ids.len();
         policy.weigh(&choices.codes, &mut scratch.memo, &mut trace.ids, &mut scratch.weights);
         record(problem, offer, policy, &scratch.state, choices, &mut scratch.weights, &mut trace);
+        if let Some(advice) = &mut scratch.advice {
+            heed(
+                problem,
+                advice,
+                &scratch.state,
+                choices,
+                &mut scratch.factors,
+                &mut scratch.weights,
+                &mut trace,
+            );
+        }
         trace.chosen.push((start + i) as u32);
         trace.moves.push(mv);
         problem.play(&mut scratch.state, mv);
@@ -280,10 +305,33 @@ fn record<P: Problem>(
     trace.ends.push(trace.ids.len() as u32);
 }
 
+/// Multiplies the weights of the step recorded last by what a guide thinks of its choices, and adds that to the trace.
+#[inline(never)]
+fn heed<P: Problem>(
+    problem: &P,
+    advice: &mut Advice,
+    state: &P::State,
+    choices: &Choices<P::Move>,
+    factors: &mut Vec<f64>,
+    weights: &mut [f64],
+    trace: &mut Trace<P::Move>,
+) {
+    advice.weigh(problem, state, &choices.moves, factors);
+    weights.iter_mut().zip(&*factors).for_each(|(weight, factor)| *weight *= factor);
+    let start = trace.ids.len() - factors.len();
+    match trace.factors.get_mut(start..) {
+        // The domain's bias stands there already.
+        Some(biases) if !biases.is_empty() => {
+            biases.iter_mut().zip(&*factors).for_each(|(bias, factor)| *bias *= factor)
+        }
+        _ => trace.factors.extend_from_slice(factors),
+    }
+}
+
 /// An index drawn with probability proportional to its weight. Turns the weights into sums from the left and counts
 /// those that the drawn point has passed: no branch depends on chance, so none is mispredicted.
 #[inline]
-fn draw(weights: &mut [f64], rng: &mut Rng) -> usize {
+pub(crate) fn draw(weights: &mut [f64], rng: &mut Rng) -> usize {
     let mut total = 0.0;
     let mut fours = weights.chunks_exact_mut(4);
     for four in &mut fours {

@@ -37,12 +37,28 @@ fn legal_words(legal: &[String]) -> String {
 
 /// Plays `words` from the initial position.
 pub fn replay<D: Domain>(domain: &D, words: &[String]) -> Result<D::State, ReplayError> {
+    play_words(domain, words, |_| ())
+}
+
+/// The moves that `words` mean, played from the initial position.
+pub(crate) fn moves_of<D: Domain>(domain: &D, words: &[String]) -> Result<Vec<D::Move>, ReplayError> {
+    let mut moves = Vec::with_capacity(words.len());
+    play_words(domain, words, |mv| moves.push(mv))?;
+    Ok(moves)
+}
+
+fn play_words<D: Domain>(
+    domain: &D,
+    words: &[String],
+    mut at: impl FnMut(D::Move),
+) -> Result<D::State, ReplayError> {
     let mut state = domain.initial();
     for (i, word) in words.iter().enumerate() {
         let Some(mv) = domain.parse_move(&state, word) else {
             let legal = legal_texts(domain, &state).into_iter().take(8).collect();
             return Err(ReplayError::Illegal { number: i + 1, word: word.clone(), legal });
         };
+        at(mv);
         domain.play(&mut state, mv);
     }
     Ok(state)

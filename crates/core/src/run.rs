@@ -7,6 +7,7 @@
 //! which count and end alike because they are told the same at the same points, and a hand, the `Run` of what the
 //! thread does by itself between two such points.
 
+use crate::prior::Guide;
 use crate::rng::Rng;
 use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
@@ -155,6 +156,8 @@ pub struct Control<'a> {
     pub seconds_before: f64,
     /// CPU time already spent by earlier sessions.
     pub cpu_seconds_before: f64,
+    /// What weighs the moves of every playout, if anything does.
+    pub guide: Option<Guide>,
     started: Instant,
     cpu_started: ProcessTime,
     target_reached: AtomicBool,
@@ -170,6 +173,7 @@ impl<'a> Control<'a> {
             checkpoint_every: None,
             seconds_before: 0.0,
             cpu_seconds_before: 0.0,
+            guide: None,
             started: Instant::now(),
             cpu_started: ProcessTime::now(),
             target_reached: AtomicBool::new(false),
@@ -312,6 +316,11 @@ impl<'a> Run<'a> {
     /// The threads that the search may use. What it finds must not depend on them.
     pub fn threads(&self) -> u32 {
         self.threads
+    }
+
+    /// What weighs the moves of every playout, if anything does.
+    pub fn guide(&self) -> Option<&'a Guide> {
+        self.control.guide.as_ref()
     }
 
     /// A playout was finished. Nothing but an increment, most of the time.

@@ -1,6 +1,7 @@
 //! The smallest domains: for the documentation, and as oracles in the tests of every search.
 
 use crate::domain::{Domain, Game, Outcome, Problem, Side};
+use crate::learn::{Cell, Layout, Learnable, Planes, Representation};
 
 /// LeftMove: `depth` times left or right; the score is the number of lefts. A policy search learns it at once.
 #[derive(Debug, Clone)]
@@ -34,6 +35,32 @@ impl Domain for LeftMove {
 
     fn show_move(&self, _: &(u32, u32), left: bool) -> String {
         if left { "left".into() } else { "right".into() }
+    }
+
+    fn learnable(&self) -> Option<&dyn Learnable<State = (u32, u32), Move = bool>> {
+        (self.depth <= 256).then_some(self)
+    }
+}
+
+/// A row of cells, one a move, with a one where the game stands; left has its value in the first plane, right in the
+/// second.
+impl Learnable for LeftMove {
+    fn layout(&self) -> Layout {
+        Layout {
+            domain: "leftmove".into(),
+            width: self.depth as usize,
+            height: 1,
+            representations: vec![Representation { name: "r1", planes: Planes::fixed(1) }],
+            outputs: Planes::fixed(2),
+        }
+    }
+
+    fn features(&self, state: &(u32, u32), _: usize, out: &mut Vec<Cell>) {
+        out.push(Cell { plane: 0, x: state.0 as u8, y: 0 });
+    }
+
+    fn output(&self, state: &(u32, u32), left: bool) -> Cell {
+        Cell { plane: u8::from(!left), x: state.0 as u8, y: 0 }
     }
 }
 

@@ -11,7 +11,7 @@ fn searches() -> Vec<Search> {
     vec![
         Search::Sample(Sample::default()),
         Search::Nmcs(Nmcs { level: 1, ..Nmcs::default() }),
-        Search::Nmcs(Nmcs { level: 3, selective: true }),
+        Search::Nmcs(Nmcs { level: 3, selective: true, ..Nmcs::default() }),
         Search::Nrpa(Nrpa { level: 1, ..Nrpa::default() }),
         Search::Nrpa(Nrpa { level: 3, iterations: 12, ..Nrpa::default() }),
         Search::Nrpa(Nrpa { level: 2, iterations: 20, selective: false, bias: true, ..Nrpa::default() }),
@@ -178,7 +178,11 @@ fn an_interrupted_search_ends_where_it_would_have() {
         resumes_anywhere(&hashed, &search, Limits::default());
     }
     resumes_anywhere(&dense, &Search::Nmcs(Nmcs { level: 2, ..Nmcs::default() }), playouts(20_000));
-    resumes_anywhere(&hashed, &Search::Nmcs(Nmcs { level: 2, selective: true }), playouts(5_000));
+    resumes_anywhere(
+        &hashed,
+        &Search::Nmcs(Nmcs { level: 2, selective: true, ..Nmcs::default() }),
+        playouts(5_000),
+    );
     resumes_anywhere(&dense, &Search::Sample(Sample::default()), playouts(30_000));
 }
 

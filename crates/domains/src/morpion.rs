@@ -5,7 +5,10 @@
 //! as in Rosin (IJCAI 2011); his rule for dominated moves is left out. The paper is 48 x 48 and its rim is never
 //! played: 18 free rows on every side of the cross, where the record games need 9.
 
+mod learn;
+
 use crate::instance::{Entry, OpenError, Opened, Request};
+use sortie_core::learn::{Cell, Learnable};
 use sortie_core::picture::{Colour, FAINT, INK, PALETTE, PAPER, Picture, Shape};
 use sortie_core::{Choices, Domain, Problem, Rng};
 use std::fmt::Write;
@@ -136,6 +139,8 @@ pub struct Morpion {
     /// Where on the paper the point (0, 0) of the move texts lies: the corner of the square around the cross.
     corner: i32,
     start: State,
+    /// The points of the cross, for networks.
+    cross: Vec<Cell>,
 }
 
 impl Morpion {
@@ -144,7 +149,7 @@ impl Morpion {
         let side = variant.length as i32 - 2;
         let corner = (SIZE as i32 - (3 * side + 1)) / 2;
         let start = start(variant, corner, corner);
-        Morpion { variant: *variant, corner, start }
+        Morpion { variant: *variant, corner, start, cross: learn::cross(side, corner) }
     }
 
     /// The point in the coordinates of the move texts.
@@ -342,6 +347,10 @@ impl Domain for Morpion {
 
     fn draw(&self, state: &State) -> Option<Picture> {
         Some(draw(self, state))
+    }
+
+    fn learnable(&self) -> Option<&dyn Learnable<State = State, Move = Move>> {
+        Some(self)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::source::Instance;
 use crate::{Verdict, searches};
 use anyhow::{Result, bail};
 use serde_json::json;
-use sortie_core::{AnyProblem, BestOf, Control, Limits, Outcomes};
+use sortie_core::{AnyProblem, BestOf, Control, Guide, Limits, Outcomes};
 use std::sync::atomic::AtomicBool;
 
 /// Caches, branch predictors and the clock of the processor settle in this time.
@@ -19,9 +19,11 @@ pub fn playouts(args: &BenchPlayouts) -> Result<Verdict> {
     let problem = instance.problem()?;
     let search = searches::build(&args.search)?;
     check_seconds(args.seconds)?;
+    let policy = crate::policy::open(&args.policy, &instance)?;
+    let guide = policy.as_ref().map(|policy| &policy.guide);
     let spec = BestOf { search, seed: args.seed, streams: 1, threads: 1 };
-    measure(problem, &spec, WARM_UP_SECONDS.min(args.seconds));
-    let (outcomes, seconds, cpu_seconds) = measure(problem, &spec, args.seconds);
+    measure(problem, &spec, guide, WARM_UP_SECONDS.min(args.seconds));
+    let (outcomes, seconds, cpu_seconds) = measure(problem, &spec, guide, args.seconds);
     let rate = outcomes.playouts as f64 / cpu_seconds.max(1e-9);
     let best = outcomes.best.map(|best| best.score);
     let memory = max_rss_mb();
@@ -66,10 +68,16 @@ pub fn check_seconds(seconds: f64) -> Result<()> {
     Ok(())
 }
 
-fn measure(problem: &dyn AnyProblem, spec: &BestOf, seconds: f64) -> (Outcomes, f64, f64) {
+fn measure(
+    problem: &dyn AnyProblem,
+    spec: &BestOf,
+    guide: Option<&Guide>,
+    seconds: f64,
+) -> (Outcomes, f64, f64) {
     let stop = AtomicBool::new(false);
     let limits = Limits { seconds: Some(seconds), ..Limits::default() };
-    let control = Control::new(limits, &stop, &|_| {});
+    let mut control = Control::new(limits, &stop, &|_| {});
+    control.guide = guide.cloned();
     let outcomes = problem.solve(spec, &control, Vec::new());
     (outcomes, control.seconds(), control.cpu_seconds())
 }

@@ -6,13 +6,19 @@ pub mod bench_db;
 pub mod bench_games;
 pub mod bench_jobs;
 pub mod bench_messages;
+#[cfg(feature = "neural")]
+pub mod bench_neural;
 pub mod bench_resume;
 pub mod bench_schedules;
 pub mod compare;
 pub mod convert;
+#[cfg(feature = "neural")]
+pub mod data;
 pub mod db;
 pub mod doctor;
 pub mod engine;
+#[cfg(feature = "neural")]
+pub mod exit;
 pub mod learn;
 pub mod list;
 pub mod manual;
@@ -28,5 +34,7 @@ pub mod schema;
 pub mod serve;
 pub mod show;
 pub mod solve;
+#[cfg(feature = "neural")]
+pub mod train;
 pub mod tune;
 pub mod verify;

@@ -98,7 +98,9 @@ pub fn run(args: &Args) -> Result<Verdict> {
         bail!("--c {}: expected a number from 0 to 100", args.c);
     }
     if args.grid.grid.is_some() && (args.db.is_some() || args.player.is_some()) {
-        bail!("--db and --player are for workers of this process: leave out --grid, or `sortie db put` the proof later");
+        bail!(
+            "--db and --player are for workers of this process: leave out --grid, or `sortie db put` the proof later"
+        );
     }
     let request = Request {
         format: FORMAT,

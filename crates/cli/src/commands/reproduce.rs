@@ -12,19 +12,34 @@ pub fn run(args: &Reproduce) -> Result<Verdict> {
         for (name, about) in papers::STUDIES {
             output::print(&format!("{name:26} {about}"))?;
         }
+        #[cfg(feature = "neural")]
+        for (name, about) in study::morpion::STUDIES {
+            output::print(&format!("{name:26} {about}"))?;
+        }
         return Ok(Verdict::Done);
     };
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let rows: Vec<String> = args.rows.iter().flat_map(|range| expand(range)).collect();
     let threads = args.threads.unwrap_or(cores);
     let request = Request { cpu: args.cpu, ..Request::new(name, args.time, args.seeds, threads, rows) };
-    papers::study(&request)?;
+    #[cfg(feature = "neural")]
+    let neural = study::morpion::has(name);
+    #[cfg(not(feature = "neural"))]
+    let neural = false;
+    if !neural {
+        papers::study(&request)?;
+    }
     let path = match &args.out {
         Some(path) => path.clone(),
         None => PathBuf::from("runs").join(format!("{name}-{}", clock::stamp())),
     };
     if path.is_file() {
         bail!("{} is a file: give another --out", path.display());
+    }
+    #[cfg(feature = "neural")]
+    if neural {
+        study::morpion::run(&request, &path, args.report.quiet)?;
+        return Ok(Verdict::Done);
     }
     study::run(&request, &path, args.report.json, args.report.quiet)?;
     Ok(Verdict::Done)

@@ -30,6 +30,18 @@ pub fn run(args: &Resume) -> Result<Verdict> {
         let grid = crate::grid::Spec::resumed(&args.folder, &args.grid, threads)?;
         return super::prove::resume(&args.folder, threads, grid, report.json, report.quiet);
     }
+    #[cfg(feature = "neural")]
+    if args.folder.join(super::data::DATA).is_file() {
+        return super::data::resume(&args.folder, threads, report.json, report.quiet);
+    }
+    #[cfg(feature = "neural")]
+    if args.folder.join(super::train::TRAIN).is_file() {
+        return super::train::resume(&args.folder, threads, report.json, report.quiet);
+    }
+    #[cfg(feature = "neural")]
+    if args.folder.join(super::exit::EXIT).is_file() {
+        return super::exit::resume(&args.folder, threads, report.json, report.quiet);
+    }
     let folder = Folder::open(&args.folder)?;
     let mut spec = folder.read_spec()?;
     let instance = Instance::open_copy(&spec.instance, instance_copy(&folder.path, &spec.instance))?;
@@ -42,6 +54,8 @@ pub fn run(args: &Resume) -> Result<Verdict> {
         }
         return crate::grid::solve::run(&grid, &spec, &instance, &folder, (report.json, report.quiet));
     }
+    let reopen = |spec| crate::policy::reopen(spec, &folder.path, &instance);
+    let guide = spec.policy.as_ref().map(reopen).transpose()?;
     let ended = folder.read_result().filter(|result| result["reason"] != "asked");
     if let (Some(result), None) = (ended, args.time) {
         if !args.report.quiet {
@@ -76,6 +90,7 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     let session = Session {
         spec,
         instance,
+        guide,
         folder,
         checkpoint,
         best,

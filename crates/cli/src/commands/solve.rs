@@ -4,8 +4,8 @@ use crate::args::{LimitArgs, Solve};
 use crate::folder::{FORMAT, Folder, Spec};
 use crate::session::Session;
 use crate::source::Instance;
-use crate::{Verdict, searches};
-use anyhow::{Result, bail};
+use crate::{Verdict, policy, searches};
+use anyhow::{Context, Result, bail};
 use sortie_core::{Limits, Search};
 use std::hash::{BuildHasher, RandomState};
 
@@ -22,9 +22,13 @@ pub fn run(args: &Solve) -> Result<Verdict> {
     let threads = args.threads.unwrap_or(cores);
     let (search, streams) = searches::divide(&args.search, args.best_of, threads)?;
     let search = searches::build(&search)?;
+    let policy = policy::open(&args.policy, &instance)?;
     let limits = limits(&args.limits, &search, args.search.level.is_some())?;
     let grid = crate::grid::Spec::of(&args.grid.grid, None)?;
     let (streams, threads) = match &grid {
+        Some(_) if policy.is_some() => {
+            bail!("--policy: networks are for the searches of this machine, not of a grid")
+        }
         Some(_) if args.best_of.is_some() => bail!("--best-of: over a grid --jobs says how many searches"),
         Some(_) => (args.grid.jobs, 1),
         None => (streams, threads),
@@ -37,12 +41,17 @@ pub fn run(args: &Solve) -> Result<Verdict> {
         streams,
         threads,
         search,
+        policy: policy.as_ref().map(|policy| policy.spec.clone()),
         limits,
     };
     let folder = match &args.out {
         Some(path) => Folder::create(path, &spec, instance.text.as_deref())?,
         None => Folder::create_fresh(&spec, instance.text.as_deref())?,
     };
+    if let Some(policy) = &policy {
+        let written = folder.write(policy::POLICY, &policy.bytes);
+        written.with_context(|| folder.path.join(policy::POLICY).display().to_string())?;
+    }
     if let Some(grid) = &grid {
         return crate::grid::solve::run(
             grid,
@@ -55,6 +64,7 @@ pub fn run(args: &Solve) -> Result<Verdict> {
     let session = Session {
         spec,
         instance,
+        guide: policy.map(|policy| policy.guide),
         folder,
         checkpoint: None,
         best: None,

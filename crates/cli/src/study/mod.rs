@@ -2,6 +2,8 @@
 //! of `cells.jsonl`; a study that was stopped goes on with the first run that is not there.
 
 pub mod chart;
+#[cfg(feature = "neural")]
+pub mod morpion;
 pub mod papers;
 mod table;
 

@@ -8,8 +8,11 @@ mod drills;
 mod engines;
 mod interrupt;
 mod learn;
+#[cfg(feature = "neural")]
+mod learning;
 mod look;
 mod pages;
+mod policy;
 mod prove;
 mod reproduce;
 mod scale;

@@ -101,6 +101,17 @@ fn check_alpha(alpha: f64) -> Result<(), SpecError> {
     Err(SpecError { parameter: "alpha", given, expected: "a number above 0 and up to 100" })
 }
 
+/// More playouts a step than anybody wants.
+const STABILISE_MAX: u32 = 1_000_000;
+
+fn check_stabilise(playouts: u32) -> Result<(), SpecError> {
+    if (1..=STABILISE_MAX).contains(&playouts) {
+        return Ok(());
+    }
+    let expected = "a whole number from 1 to 1000000";
+    Err(SpecError { parameter: "stabilise", given: playouts.to_string(), expected })
+}
+
 /// A level must be at least 1, and beyond 8 no search of this family ever comes to its end.
 const LEVEL_MAX: u32 = 8;
 
@@ -113,8 +124,10 @@ fn check_level(level: u32) -> Result<(), SpecError> {
 
 #[cfg(test)]
 mod tests {
-    use super::trial::{end, tree};
+    use super::trial::{end, guided_end, resumes_exactly_guided, tree};
     use super::*;
+    use crate::prior::Trust;
+    use crate::prior::tests::leftist;
     use crate::toy::LeftMove;
     use std::fmt::Write;
 
@@ -144,6 +157,48 @@ mod tests {
             }
         }
         text
+    }
+
+    #[test]
+    fn a_guide_draws_the_playouts_of_every_search() {
+        let left = LeftMove { depth: 50 };
+        let guide = leftist(2.0, Trust { once: true, ..Trust::default() });
+        let searches = [
+            Search::Sample(Sample::default()),
+            Search::Nmcs(Nmcs { level: 1, stabilise: 3, early_stop: true, ..Nmcs::default() }),
+            Search::Nrpa(Nrpa { level: 1, iterations: 3, ..Nrpa::default() }),
+            Search::BeamNrpa(BeamNrpa { level: 1, iterations: PerLevel::Same(3), ..BeamNrpa::default() }),
+            Search::HdNrpa(HdNrpa { level: 1, iterations: PerLevel::Same(3), ..HdNrpa::default() }),
+        ];
+        for search in searches {
+            // Two or three playouts: uniform ones do not come near 40 of 50.
+            let playouts = |guide| guided_end(&left, &search, guide, Some(3), 1).best.expect("played").score;
+            assert!(playouts(Some(guide.clone())) >= 40.0, "{}", search.name());
+            assert!(playouts(None) < 40.0, "{}", search.name());
+        }
+    }
+
+    #[test]
+    fn guided_searches_resume_exactly() {
+        let left = LeftMove { depth: 12 };
+        let nrpa = |level, iterations| Search::Nrpa(Nrpa { level, iterations, ..Nrpa::default() });
+        for search in
+            [nrpa(2, 8), nrpa(3, 4), Search::Nmcs(Nmcs { level: 2, stabilise: 2, ..Nmcs::default() })]
+        {
+            for once in [false, true] {
+                let guide = leftist(-0.1, Trust { once, mix: 0.9, temperature: 1.5 });
+                resumes_exactly_guided(&left, &search, Some(guide), 1);
+            }
+        }
+    }
+
+    /// Every first move is tried with so many playouts, and no second one.
+    #[test]
+    fn an_early_stop_ends_after_the_first_step() {
+        let left = LeftMove { depth: 20 };
+        let nmcs = |early_stop| Nmcs { level: 1, stabilise: 4, early_stop, ..Nmcs::default() };
+        let count = |early_stop| end(&left, &Search::Nmcs(nmcs(early_stop)), None, 1).playouts;
+        assert_eq!((count(true), count(false)), (8, 8 * 20));
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! Nested Monte-Carlo search (Cazenave, IJCAI 2009). At every step a level tries each move, completes it with a
 //! search of the level below (level 0 is a random playout), and plays the next move of the best sequence it has
 //! seen, which it remembers from step to step.
+//!
+//! With a guide the playouts are drawn from its policy, and with `stabilise` and `early_stop` these are NeuralNMCS(1)
+//! and (1)c of Doux, Negrevergne and Cazenave (2021).
 
-use super::{SpecError, check_level};
+use super::{SpecError, check_level, check_stabilise};
 use crate::domain::{Choices, Problem};
-use crate::playout::{Offer, fill};
+use crate::playout::{Offer, draw, fill};
+use crate::prior::Advice;
 use crate::replay::words;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
@@ -17,21 +21,27 @@ pub struct Nmcs {
     pub level: u32,
     /// Try the domain's choices rather than all legal moves.
     pub selective: bool,
+    /// Playouts of a call of level 0, the best of which counts.
+    pub stabilise: u32,
+    /// End after the first step of the top level, with the best sequence it has seen.
+    pub early_stop: bool,
 }
 
 impl Default for Nmcs {
     fn default() -> Self {
-        Nmcs { level: 2, selective: false }
+        Nmcs { level: 2, selective: false, stabilise: 1, early_stop: false }
     }
 }
 
 impl Nmcs {
     pub(super) fn check(&self) -> Result<(), SpecError> {
-        check_level(self.level)
+        check_level(self.level)?;
+        check_stabilise(self.stabilise)
     }
 
     pub(super) fn run<P: Problem>(&self, problem: &P, run: &mut Run) {
         let mut nest = Nest::new(problem, self);
+        nest.advice = run.guide().and_then(|guide| Advice::new(guide, problem));
         nest.levels[self.level as usize].state = problem.initial();
         let saved =
             run.take_resumed().and_then(|bytes| postcard::from_bytes(&bytes).ok()).unwrap_or_default();
@@ -42,6 +52,10 @@ impl Nmcs {
 struct Nest<'a, P: Problem> {
     problem: &'a P,
     offer: Offer,
+    stabilise: u32,
+    early_stop: bool,
+    advice: Option<Advice>,
+    factors: Vec<f64>,
     top: usize,
     /// `levels[l]` is the call of level `l` under way; the level above sets its state.
     levels: Vec<Level<P>>,
@@ -80,6 +94,10 @@ impl<'a, P: Problem> Nest<'a, P> {
         Nest {
             problem,
             offer: Offer { selective: params.selective, bias: false },
+            stabilise: params.stabilise,
+            early_stop: params.early_stop,
+            advice: None,
+            factors: Vec::new(),
             top: params.level as usize,
             levels: (0..=params.level).map(|_| level()).collect(),
             prefix: Vec::new(),
@@ -124,7 +142,7 @@ impl<'a, P: Problem> Nest<'a, P> {
     /// One call of a level from the state in `levels[level]`; leaves the best sequence from there.
     fn search(&mut self, level: usize, run: &mut Run) {
         if level == 0 {
-            return self.playout(run);
+            return self.sample(run);
         }
         self.levels[level].best.clear();
         self.levels[level].best_score = f64::NEG_INFINITY;
@@ -156,6 +174,9 @@ impl<'a, P: Problem> Nest<'a, P> {
                 }
             }
             next = 0;
+            if self.early_stop && level == self.top {
+                break;
+            }
             let here = &mut self.levels[level];
             if run.stopped() || here.played >= here.best.len() {
                 break;
@@ -197,14 +218,43 @@ impl<'a, P: Problem> Nest<'a, P> {
         }
     }
 
+    /// A call of level 0: a playout, or the best of several.
+    fn sample(&mut self, run: &mut Run) {
+        if self.stabilise == 1 {
+            return self.playout(run);
+        }
+        let start = self.levels[0].state.clone();
+        let (mut best, mut best_score) = (Vec::new(), f64::NEG_INFINITY);
+        for _ in 0..self.stabilise {
+            self.levels[0].state.clone_from(&start);
+            self.playout(run);
+            let here = &mut self.levels[0];
+            if here.best_score > best_score {
+                best_score = here.best_score;
+                std::mem::swap(&mut best, &mut here.best);
+            }
+            if run.stopped() {
+                break;
+            }
+        }
+        (self.levels[0].best, self.levels[0].best_score) = (best, best_score);
+    }
+
     fn playout(&mut self, run: &mut Run) {
         let here = &mut self.levels[0];
         here.best.clear();
         loop {
-            let mv = if self.offer.selective {
+            let mv = if self.offer.selective || self.advice.is_some() {
                 fill(self.problem, self.offer, &here.state, &mut here.choices);
-                let n = here.choices.moves.len();
-                if n == 0 { None } else { Some(here.choices.moves[run.rng.below(n)]) }
+                let moves = &here.choices.moves;
+                match &mut self.advice {
+                    _ if moves.is_empty() => None,
+                    Some(advice) => {
+                        advice.weigh(self.problem, &here.state, moves, &mut self.factors);
+                        Some(moves[draw(&mut self.factors, &mut run.rng)])
+                    }
+                    None => Some(moves[run.rng.below(moves.len())]),
+                }
             } else {
                 self.problem.random_move(&here.state, &mut run.rng, &mut here.choices.moves)
             };

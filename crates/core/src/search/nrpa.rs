@@ -6,7 +6,7 @@
 
 use super::islands::{self, Lesson};
 use super::parallel::{Member, Round, together};
-use super::{SpecError, check_level};
+use super::{SpecError, check_level, check_stabilise};
 use crate::domain::Problem;
 use crate::playout::{Offer, Scratch, Trace, indices_of, playout, retrace};
 use crate::policy::{Mark, Policy, SavedPolicy};
@@ -114,8 +114,6 @@ impl TryFrom<String> for Parallel {
 
 /// More workers than any machine has threads.
 const WORKERS_MAX: u32 = 1024;
-/// More playouts a step than anybody wants.
-const STABILISE_MAX: u32 = 1_000_000;
 
 impl Nrpa {
     pub(super) fn check(&self) -> Result<(), SpecError> {
@@ -130,9 +128,7 @@ impl Nrpa {
         if !(0.01..=100.0).contains(&self.temperature) {
             return fail("temperature", self.temperature.to_string(), "a number from 0.01 to 100");
         }
-        if !(1..=STABILISE_MAX).contains(&self.stabilise) {
-            return fail("stabilise", self.stabilise.to_string(), "a whole number from 1 to 1000000");
-        }
+        check_stabilise(self.stabilise)?;
         if !(1..=WORKERS_MAX).contains(&self.workers) {
             return fail("workers", self.workers.to_string(), "a whole number from 1 to 1024");
         }
@@ -156,6 +152,7 @@ impl Nrpa {
         }
         let work = |member: Option<Member<'_, P::Move>>, run: &mut Run| {
             let mut nest = Nest::new(problem, self, member);
+            nest.scratch.follow(problem, run.guide());
             // A checkpoint that does not fit is no reason to lose the run: the stream goes on with a fresh search.
             let resumed = resumed.as_deref().is_some_and(|bytes| nest.load(bytes));
             nest.search(self.level as usize, resumed, run);

@@ -2,6 +2,7 @@
 
 use super::Search;
 use crate::domain::Problem;
+use crate::prior::Guide;
 use crate::rng::mix;
 use crate::run::{Control, Event, Limits, Run, StreamCheckpoint};
 use crate::toy::Tree;
@@ -29,8 +30,20 @@ pub fn optimum(tree: &Tree) -> f64 {
 
 /// The end of a run.
 pub fn end<P: Problem>(problem: &P, search: &Search, playouts: Option<u64>, seed: u64) -> StreamCheckpoint {
+    guided_end(problem, search, None, playouts, seed)
+}
+
+/// The end of a run with a guide.
+pub fn guided_end<P: Problem>(
+    problem: &P,
+    search: &Search,
+    guide: Option<Guide>,
+    playouts: Option<u64>,
+    seed: u64,
+) -> StreamCheckpoint {
     let stop = AtomicBool::new(false);
-    let control = Control::new(Limits { playouts, ..Limits::default() }, &stop, &|_| {});
+    let mut control = Control::new(Limits { playouts, ..Limits::default() }, &stop, &|_| {});
+    control.guide = guide;
     let mut run = Run::new(&control, seed, 0, 1);
     search.run(problem, &mut run);
     run.finish()
@@ -38,7 +51,12 @@ pub fn end<P: Problem>(problem: &P, search: &Search, playouts: Option<u64>, seed
 
 /// Goes on from every checkpoint of a run (at least `n` of them) and expects the end of the whole run.
 pub fn resumes_exactly<P: Problem>(problem: &P, search: &Search, n: usize) {
-    let whole = end(problem, search, None, 5);
+    resumes_exactly_guided(problem, search, None, n);
+}
+
+/// The same with a guide.
+pub fn resumes_exactly_guided<P: Problem>(problem: &P, search: &Search, guide: Option<Guide>, n: usize) {
+    let whole = guided_end(problem, search, guide.clone(), None, 5);
     let stop = AtomicBool::new(false);
     let checkpoints = Mutex::new(Vec::new());
     let observer = |event| {
@@ -48,6 +66,7 @@ pub fn resumes_exactly<P: Problem>(problem: &P, search: &Search, n: usize) {
     };
     let mut control = Control::new(Limits::default(), &stop, &observer);
     control.checkpoint_every = Some(Duration::ZERO);
+    control.guide = guide.clone();
     let mut run = Run::new(&control, 5, 0, 1);
     search.run(problem, &mut run);
     assert_eq!(run.finish(), whole, "checkpoints must not change a run");
@@ -55,7 +74,8 @@ pub fn resumes_exactly<P: Problem>(problem: &P, search: &Search, n: usize) {
         checkpoints.lock().unwrap().iter().filter(|c| !c.search.is_empty()).cloned().collect();
     assert!(taken.len() >= n, "{} checkpoints", taken.len());
     for checkpoint in taken {
-        let control = Control::new(Limits::default(), &stop, &|_| {});
+        let mut control = Control::new(Limits::default(), &stop, &|_| {});
+        control.guide = guide.clone();
         let at = checkpoint.playouts;
         let mut run = Run::new(&control, 5, 0, 1).resume(checkpoint);
         search.run(problem, &mut run);

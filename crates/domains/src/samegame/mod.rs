@@ -8,10 +8,12 @@
 
 mod bits;
 mod board;
+mod learn;
 
 use crate::instance::{Entry, OpenError, Opened, Request};
 use bits::{Bits, pack};
 use board::Board;
+use sortie_core::learn::Learnable;
 use sortie_core::picture::{PALETTE, Picture, Shape};
 use sortie_core::{Choices, Domain, Problem, Rng, mix};
 use std::fmt::Write;
@@ -246,6 +248,10 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
             }
         }
         Some(picture)
+    }
+
+    fn learnable(&self) -> Option<&dyn Learnable<State = State<LANE, W>, Move = u16>> {
+        Some(self)
     }
 }
 

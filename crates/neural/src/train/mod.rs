@@ -1,0 +1,511 @@
+//! Learning to play the moves of given games (Doux, Negrevergne and Cazenave 2021, section 3).
+//!
+//! Read `batch` (what a position costs), `engine` (the loss), `native` (the gradient, without a framework) and here
+//! the loop: shuffled positions, each under a random symmetry of
+//! the board, Adam (Kingma and Ba 2015) with a step that decays.
+//!
+//! With the native engine everything is the same at any number of threads, and after any number of interruptions: a
+//! batch is cut into shards of a fixed size whose gradients are added up in order.
+
+mod batch;
+mod engine;
+mod native;
+mod params;
+
+pub use batch::{Batch, Builder};
+pub use engine::{Engine, EngineError, Marks};
+pub use native::Native;
+pub use params::Params;
+
+use crate::net::{Net, NetError};
+use crate::spec::NetSpec;
+use serde::{Deserialize, Serialize};
+use sortie_core::Rng;
+use sortie_core::learn::{Layout, Lesson, Scene};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Positions that are computed together.
+const SHARD: usize = 16;
+/// Adam's memory of the slope and of its square, and what keeps it from dividing by zero.
+const BETA1: f64 = 0.9;
+const BETA2: f64 = 0.999;
+const EPSILON: f64 = 1e-8;
+
+/// How to train.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Times that all positions are seen.
+    pub epochs: u32,
+    /// Positions a step.
+    pub batch: u32,
+    /// The size of a step, at first.
+    pub lr: f64,
+    /// The step is multiplied by this ...
+    pub decay: f64,
+    /// ... every so many epochs.
+    pub decay_every: u32,
+    /// Whether each position is shown under a random symmetry of the board.
+    pub augment: bool,
+    /// The seed of the first weights, the order of the positions and their symmetries.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { epochs: 12, batch: 64, lr: 0.003, decay: 0.3, decay_every: 3, augment: true, seed: 1 }
+    }
+}
+
+/// A network that is being trained: all that is needed to go on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trainer {
+    spec: NetSpec,
+    settings: Settings,
+    params: Params,
+    /// Adam's means of the slopes and of their squares.
+    first: Params,
+    second: Params,
+    /// Steps made, in all.
+    steps: u64,
+    /// Epochs finished.
+    epoch: u32,
+    /// Positions of this epoch that have been seen, and how well they were foreseen.
+    position: usize,
+    marks: Marks,
+}
+
+/// A trainer as plain data: networks as files, everything else as numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The weights.
+    pub net: Vec<u8>,
+    /// Adam's means of the slopes, in the same form.
+    pub first: Vec<u8>,
+    /// Adam's means of their squares.
+    pub second: Vec<u8>,
+    /// Steps made, in all.
+    pub steps: u64,
+    /// Epochs finished.
+    pub epoch: u32,
+    /// Positions of this epoch that have been seen.
+    pub position: u64,
+    /// How well they were foreseen.
+    pub marks: Marks,
+}
+
+impl Trainer {
+    /// Begins with these weights.
+    pub fn new(net: &Net, settings: Settings) -> Trainer {
+        let params = Params::of(net);
+        let zeros = params.zeros();
+        Trainer {
+            spec: net.spec().clone(),
+            settings,
+            first: zeros.clone(),
+            second: zeros,
+            params,
+            steps: 0,
+            epoch: 0,
+            position: 0,
+            marks: Marks::default(),
+        }
+    }
+
+    /// Everything, as plain data.
+    pub fn snapshot(&self) -> Result<Snapshot, NetError> {
+        let bytes = |params: &Params| params.net(&self.spec).map(|net| net.to_bytes());
+        Ok(Snapshot {
+            net: bytes(&self.params)?,
+            first: bytes(&self.first)?,
+            second: bytes(&self.second)?,
+            steps: self.steps,
+            epoch: self.epoch,
+            position: self.position as u64,
+            marks: self.marks,
+        })
+    }
+
+    /// The trainer that a snapshot was taken of.
+    pub fn resume(snapshot: &Snapshot, settings: Settings) -> Result<Trainer, NetError> {
+        let net = Net::from_bytes(&snapshot.net)?;
+        let params = |bytes: &[u8]| Net::from_bytes(bytes).map(|net| Params::of(&net));
+        Ok(Trainer {
+            spec: net.spec().clone(),
+            settings,
+            params: Params::of(&net),
+            first: params(&snapshot.first)?,
+            second: params(&snapshot.second)?,
+            steps: snapshot.steps,
+            epoch: snapshot.epoch,
+            position: snapshot.position as usize,
+            marks: snapshot.marks,
+        })
+    }
+
+    /// The network as it is now.
+    pub fn net(&self) -> Result<Net, NetError> {
+        self.params.net(&self.spec)
+    }
+
+    /// Epochs finished.
+    pub fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// Whether all epochs are finished.
+    pub fn finished(&self) -> bool {
+        self.epoch >= self.settings.epochs
+    }
+
+    /// The size of the steps of this epoch.
+    pub fn lr(&self) -> f64 {
+        let times = self.epoch / self.settings.decay_every.max(1);
+        self.settings.lr * self.settings.decay.powi(times as i32)
+    }
+
+    /// Goes on with this epoch until it ends, and gives its marks: how well moves were foreseen just before they were
+    /// learnt. `tell` hears of every step (positions seen, positions in all, marks so far); if it says no, the epoch
+    /// stops there and `None` comes back.
+    pub fn train(
+        &mut self,
+        engine: &dyn Engine,
+        layout: &Layout,
+        lessons: &[Lesson],
+        threads: usize,
+        mut tell: impl FnMut(&Trainer, usize, usize, Marks) -> bool,
+    ) -> Result<Option<Marks>, EngineError> {
+        let order = self.order(lessons.len(), layout.symmetries());
+        while self.position < order.len() {
+            let end = (self.position + self.settings.batch.max(1) as usize).min(order.len());
+            let (gradient, marks) = gradient(
+                engine,
+                &self.spec,
+                &self.params,
+                layout,
+                lessons,
+                &order[self.position..end],
+                threads,
+            )?;
+            self.step(&gradient);
+            self.marks.add(marks);
+            self.position = end;
+            if !tell(self, self.position, order.len(), self.marks) && self.position < order.len() {
+                return Ok(None);
+            }
+        }
+        self.epoch += 1;
+        self.position = 0;
+        Ok(Some(std::mem::take(&mut self.marks)))
+    }
+
+    /// How well moves are foreseen.
+    pub fn test(
+        &self,
+        engine: &dyn Engine,
+        layout: &Layout,
+        lessons: &[Lesson],
+        threads: usize,
+    ) -> Result<Marks, EngineError> {
+        let order: Vec<(u32, u8)> = (0..lessons.len() as u32).map(|i| (i, 0)).collect();
+        let mut marks = Marks::default();
+        for (_, more) in shards(layout, &self.spec, lessons, &order, threads, |batch| {
+            Ok(((), Marks::of(batch, &engine.logits(&self.spec, &self.params, batch)?)))
+        })? {
+            marks.add(more);
+        }
+        Ok(marks)
+    }
+
+    /// The positions of this epoch in their order, each with its symmetry.
+    fn order(&self, positions: usize, symmetries: usize) -> Vec<(u32, u8)> {
+        // Stream 0 drew the first weights.
+        let mut rng = Rng::new(self.settings.seed, 1 + self.epoch as u64);
+        let mut order: Vec<(u32, u8)> = (0..positions as u32).map(|i| (i, 0)).collect();
+        for i in (1..order.len()).rev() {
+            order.swap(i, rng.below(i + 1));
+        }
+        if self.settings.augment {
+            order.iter_mut().for_each(|(_, symmetry)| *symmetry = rng.below(symmetries) as u8);
+        }
+        order
+    }
+
+    /// One step of Adam.
+    fn step(&mut self, gradient: &Params) {
+        self.steps += 1;
+        let steps = i32::try_from(self.steps).unwrap_or(i32::MAX);
+        let (scale1, scale2) = (1.0 - BETA1.powi(steps), 1.0 - BETA2.powi(steps));
+        let (lr, epsilon) = ((self.lr() * scale2.sqrt() / scale1) as f32, (EPSILON * scale2.sqrt()) as f32);
+        let means = self.first.tensors.iter_mut().zip(&mut self.second.tensors);
+        for ((params, slopes), (first, second)) in
+            self.params.tensors.iter_mut().zip(&gradient.tensors).zip(means)
+        {
+            for (((p, &g), m), v) in params.iter_mut().zip(slopes).zip(first).zip(second) {
+                *m += (1.0 - BETA1) as f32 * (g - *m);
+                *v += (1.0 - BETA2) as f32 * (g * g - *v);
+                *p -= lr * *m / (v.sqrt() + epsilon);
+            }
+        }
+    }
+}
+
+/// The gradient of some positions, the mean over them.
+fn gradient(
+    engine: &dyn Engine,
+    spec: &NetSpec,
+    params: &Params,
+    layout: &Layout,
+    lessons: &[Lesson],
+    order: &[(u32, u8)],
+    threads: usize,
+) -> Result<(Params, Marks), EngineError> {
+    let share = 1.0 / order.len() as f32;
+    let parts = shards(layout, spec, lessons, order, threads, |batch| {
+        let mut gradient = params.zeros();
+        let logits = engine.gradient(spec, params, batch, share, &mut gradient)?;
+        Ok((gradient, Marks::of(batch, &logits)))
+    })?;
+    let mut parts = parts.into_iter();
+    let (mut sum, mut marks) = parts.next().expect("at least one position");
+    for (gradient, more) in parts {
+        sum.add(&gradient);
+        marks.add(more);
+    }
+    Ok((sum, marks))
+}
+
+/// Cuts positions into shards and works on each, on several threads; the answers in the order of the shards.
+fn shards<T: Send>(
+    layout: &Layout,
+    spec: &NetSpec,
+    lessons: &[Lesson],
+    order: &[(u32, u8)],
+    threads: usize,
+    work: impl Fn(&Batch) -> Result<T, EngineError> + Sync,
+) -> Result<Vec<T>, EngineError> {
+    let representation = spec.fits(layout).expect("checked by whoever made the network");
+    let pieces: Vec<&[(u32, u8)]> = order.chunks(SHARD).collect();
+    let next = AtomicUsize::new(0);
+    let answers = Mutex::new(Vec::with_capacity(pieces.len()));
+    let worker = || {
+        let (mut builder, mut scene) = (Builder::new(spec), Scene::default());
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(piece) = pieces.get(number) else { return };
+            let mut batch = builder.begin();
+            for &(lesson, symmetry) in *piece {
+                let Lesson { scene: upright, played } = &lessons[lesson as usize];
+                scene.clone_from(upright);
+                if symmetry != 0 {
+                    scene.turn(layout, representation, spec.size, symmetry as usize);
+                }
+                builder.add(&mut batch, &scene, *played);
+            }
+            let answer = work(&batch);
+            answers.lock().expect("no panic while held").push((number, answer));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(pieces.len()) {
+            scope.spawn(worker);
+        }
+        worker();
+    });
+    let mut answers = answers.into_inner().expect("no panic while held");
+    answers.sort_by_key(|&(number, _)| number);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::dense::forward;
+    use crate::spec::{Architecture, FORMAT};
+    use sortie_core::AnyProblem;
+    use sortie_domains::{Opened, open};
+
+    pub const ALL: [Architecture; 3] = [Architecture::Basic, Architecture::Residual, Architecture::Mobile];
+
+    /// A network of two planes in and out, on a window of 6 x 6.
+    pub fn tiny(architecture: Architecture) -> NetSpec {
+        NetSpec {
+            format: FORMAT,
+            domain: "tiny".into(),
+            representation: "r1".into(),
+            inputs: 2,
+            outputs: 2,
+            size: 6,
+            architecture,
+            filters: 3,
+            depth: 3,
+            value: false,
+            about: String::new(),
+        }
+    }
+
+    fn morpion() -> Box<dyn AnyProblem> {
+        match open("morpion/5D", &|_| Err("no files".into())) {
+            Ok(Opened::Problem(problem)) => problem,
+            _ => panic!("morpion is a problem"),
+        }
+    }
+
+    /// The record game, which is all there is to learn here.
+    fn lessons(problem: &dyn AnyProblem, spec: &NetSpec) -> Vec<Lesson> {
+        let record = include_str!("../../../../records/morpion-5D-82.record");
+        let words: Vec<String> =
+            record.split_once("\n\n").expect("a blank line").1.split_whitespace().map(String::from).collect();
+        let layout = problem.layout().expect("learnable");
+        let representation = layout.representation(&spec.representation).expect("a representation");
+        problem.lessons(&words, representation, spec.size).expect("a legal game")
+    }
+
+    fn small(problem: &dyn AnyProblem, architecture: Architecture) -> NetSpec {
+        let layout = problem.layout().expect("learnable");
+        let spec = NetSpec::for_layout(&layout, "r2", 20).expect("r2");
+        NetSpec { architecture, filters: 8, ..spec }
+    }
+
+    /// Some positions as one batch.
+    pub fn batch_of(problem: &dyn AnyProblem, spec: &NetSpec, positions: &[usize]) -> Batch {
+        let lessons = lessons(problem, spec);
+        let mut builder = Builder::new(spec);
+        let mut batch = builder.begin();
+        for &i in positions {
+            assert!(builder.add(&mut batch, &lessons[i].scene, lessons[i].played));
+        }
+        batch
+    }
+
+    /// What every engine must satisfy.
+    pub fn engine_agrees_with_the_dense_network(engine: &dyn Engine) {
+        let problem = morpion();
+        for architecture in ALL {
+            let spec = small(&*problem, architecture);
+            let net = Net::random(spec.clone(), 3).expect("a network");
+            let positions = [0, 7, 40, 81];
+            let batch = batch_of(&*problem, &spec, &positions);
+            let logits = engine.logits(&spec, &Params::of(&net), &batch).expect("logits");
+            let lessons = lessons(&*problem, &spec);
+            let mut planes = vec![0.0; spec.inputs * spec.size * spec.size];
+            let mut expected = Vec::new();
+            for i in positions {
+                lessons[i].scene.planes(spec.size, &mut planes);
+                expected.extend(forward(&net, &planes).moves(&lessons[i].scene, spec.size));
+            }
+            assert_eq!(logits.len(), expected.len());
+            for (logit, expected) in logits.iter().zip(&expected) {
+                assert!((logit - expected).abs() < 1e-4, "{architecture:?}: {logit}, expected {expected}");
+            }
+        }
+    }
+
+    /// The gradient against differences of the loss, for some weights of every tensor.
+    pub fn gradient_is_the_slope(engine: &dyn Engine) {
+        let problem = morpion();
+        for architecture in ALL {
+            let spec = NetSpec { filters: 4, ..small(&*problem, architecture) };
+            let net = Net::random(spec.clone(), 5).expect("a network");
+            let (params, batch) = (Params::of(&net), batch_of(&*problem, &spec, &[3, 30, 60]));
+            let share = 1.0 / batch.len() as f32;
+            let mut gradient = params.zeros();
+            engine.gradient(&spec, &params, &batch, share, &mut gradient).expect("a gradient");
+            let loss = |params: &Params| {
+                let logits = engine.logits(&spec, params, &batch).expect("logits");
+                Marks::of(&batch, &logits).means().0
+            };
+            for (tensor, name) in spec.tensors().iter().map(|tensor| &tensor.name).enumerate() {
+                // The steepest weight is the one that a difference tells most about.
+                let slopes = &gradient.tensors[tensor];
+                let at = (0..slopes.len()).max_by(|&a, &b| slopes[a].abs().total_cmp(&slopes[b].abs()));
+                let at = at.expect("weights");
+                let shifted = |by: f32| {
+                    let mut params = params.clone();
+                    params.tensors[tensor][at] += by;
+                    loss(&params)
+                };
+                let (step, slope) = (2e-3, slopes[at] as f64);
+                let measured = (shifted(step) - shifted(-step)) / (2.0 * step as f64);
+                assert!(slope != 0.0, "{architecture:?} {name}: no slope at all");
+                let error = (slope - measured).abs();
+                assert!(
+                    error < 0.02 * slope.abs() + 1e-4,
+                    "{architecture:?} {name}: {slope}, measured {measured}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_native_engine_agrees_with_the_dense_network() {
+        engine_agrees_with_the_dense_network(&Native);
+    }
+
+    #[test]
+    fn the_native_gradient_is_the_slope() {
+        gradient_is_the_slope(&Native);
+    }
+
+    #[test]
+    fn weights_survive_their_matrices() {
+        for architecture in ALL {
+            let net = Net::random(tiny(architecture), 1).expect("a network");
+            assert_eq!(Params::of(&net).net(net.spec()).expect("a network"), net);
+        }
+    }
+
+    fn settings() -> Settings {
+        Settings { epochs: 12, batch: 24, lr: 0.01, decay: 0.5, decay_every: 6, augment: false, seed: 2 }
+    }
+
+    #[test]
+    fn a_game_is_learnt_by_heart_at_any_number_of_threads() {
+        let problem = morpion();
+        let layout = problem.layout().expect("learnable");
+        for architecture in ALL {
+            let spec = small(&*problem, architecture);
+            let (net, lessons) =
+                (Net::random(spec.clone(), 2).expect("a network"), lessons(&*problem, &spec));
+            let run = |threads| {
+                let mut trainer = Trainer::new(&net, settings());
+                let before = trainer.test(&Native, &layout, &lessons, threads).expect("marks").means();
+                while !trainer.finished() {
+                    trainer.train(&Native, &layout, &lessons, threads, |_, _, _, _| true).expect("an epoch");
+                }
+                let after = trainer.test(&Native, &layout, &lessons, threads).expect("marks").means();
+                assert!(after.0 < 0.6 * before.0, "{architecture:?}: loss {} from {}", after.0, before.0);
+                assert!(
+                    after.1 > 0.6 && after.1 > before.1 && after.2 >= after.1,
+                    "{architecture:?}: {after:?}"
+                );
+                trainer.net().expect("a network")
+            };
+            assert_eq!(run(1), run(3), "{architecture:?}");
+        }
+    }
+
+    #[test]
+    fn a_stopped_training_ends_as_if_it_had_not_been() {
+        let problem = morpion();
+        let layout = problem.layout().expect("learnable");
+        let spec = small(&*problem, Architecture::Residual);
+        let (net, lessons) = (Net::random(spec.clone(), 2).expect("a network"), lessons(&*problem, &spec));
+        let settings = Settings { epochs: 2, augment: true, ..settings() };
+        let mut whole = Trainer::new(&net, settings.clone());
+        while !whole.finished() {
+            whole.train(&Native, &layout, &lessons, 1, |_, _, _, _| true).expect("an epoch");
+        }
+        let mut stopped = Trainer::new(&net, settings.clone());
+        let mut stops = 0;
+        while !stopped.finished() {
+            stopped.train(&Native, &layout, &lessons, 2, |_, _, _, _| false).expect("a step");
+            stops += 1;
+            let snapshot = stopped.snapshot().expect("plain numbers");
+            stopped = Trainer::resume(&snapshot, settings.clone()).expect("as it was");
+        }
+        assert!(stops > 4, "{stops} stops");
+        assert_eq!(stopped, whole);
+    }
+}
