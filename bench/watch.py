@@ -7,8 +7,8 @@
     bench/watch.py SORTIE events               how long the page of a run with 100,000 events takes, and the memory of the server
 
 `cost` compares `sortie bench playouts`, which writes nothing at all, with `sortie solve` that has a run folder,
-checkpoints and a live reader, in rounds of four (A B B A), and takes the median of the rounds' ratios of playouts per
-CPU-second, with its interval. On a busy machine use many short rounds; `share` hardly depends on the machine at all.
+checkpoints and a live reader, both at the same time, and takes the median of the ratios of playouts per CPU-second, with
+its interval. On a busy machine use many rounds; `share` hardly depends on the machine at all.
 """
 
 import argparse
@@ -88,36 +88,29 @@ def interval(values, seed=1):
 
 
 def cost(sortie, rounds, seconds):
-    """Rounds of four short searches with one seed, A B B A, so that what drifts slowly hits both alike: A writes nothing, B is
-    watched. Rates are playouts per second of CPU time of the process, and the figure is the median of the rounds' ratios."""
-    ratios, each = [], seconds / 2
+    """Two searches with one seed at the same time, so that whatever else the machine does hits both alike: one writes nothing, the
+    other is watched. Rates are playouts per second of CPU time of the process, and the figure is the median of the rounds' ratios."""
+    ratios = []
     with tempfile.TemporaryDirectory() as home:
         server = Server(sortie, home)
         for turn in range(rounds):
-            def alone(_):
-                out = subprocess.run([sortie, "bench", "playouts", *INSTANCE, "--seconds", str(each), "--seed", str(turn + 1), "--json"], capture_output=True, text=True, check=True)
-                return json.loads(out.stdout)["playouts_per_cpu_second"]
-
-            def watched(part):
-                name = f"run{turn}-{part}"
-                solve = [sortie, "solve", *INSTANCE, "--seed", str(turn + 1), "--threads", "1", "--best-of", "1", "--cpu-time", f"{each}s"]
-                run = subprocess.Popen([*solve, "--out", os.path.join(home, name), "--quiet", "--json"], stdout=subprocess.PIPE, text=True)
-                while not os.path.exists(os.path.join(home, name, "spec.toml")):
-                    time.sleep(0.01)
-                stop, counts = threading.Event(), [0]
-                reader = threading.Thread(target=read_for_ever, args=(server.connect(f"/run/{name}/live"), stop, counts, 0))
-                reader.start()
-                result = json.loads(run.communicate()[0])
-                stop.set()
-                reader.join()
-                assert counts[0] > 0, "the reader has seen nothing"
-                return result["playouts"] / result["cpu_seconds"]
-
-            order = [alone, watched, watched, alone] if turn % 2 == 0 else [watched, alone, alone, watched]
-            rates = {alone: [], watched: []}
-            for part, make in enumerate(order):
-                rates[make].append(make(part))
-            plain, live = sum(rates[alone]) / 2, sum(rates[watched]) / 2
+            seed, name = str(turn + 1), f"run{turn}"
+            alone = [sortie, "bench", "playouts", *INSTANCE, "--seconds", str(seconds), "--seed", seed, "--json"]
+            watched = [sortie, "solve", *INSTANCE, "--seed", seed, "--threads", "1", "--best-of", "1", "--cpu-time", f"{seconds}s", "--quiet", "--json"]
+            commands = [alone, [*watched, "--out", os.path.join(home, name)]]
+            # Who begins first takes turns.
+            order = [0, 1] if turn % 2 == 0 else [1, 0]
+            both = {which: subprocess.Popen(commands[which], stdout=subprocess.PIPE, text=True) for which in order}
+            while not os.path.exists(os.path.join(home, name, "spec.toml")):
+                time.sleep(0.01)
+            stop, counts = threading.Event(), [0]
+            reader = threading.Thread(target=read_for_ever, args=(server.connect(f"/run/{name}/live"), stop, counts, 0))
+            reader.start()
+            plain, result = (json.loads(both[which].communicate()[0]) for which in (0, 1))
+            stop.set()
+            reader.join()
+            assert counts[0] > 0, "the reader has seen nothing"
+            plain, live = plain["playouts_per_cpu_second"], result["playouts"] / result["cpu_seconds"]
             ratios.append(live / plain)
             print(f"round {turn + 1}: {plain:,.0f} alone, {live:,.0f} watched, {live / plain:.3f}x", flush=True)
         spent = server.cpu_seconds() / (rounds * seconds)
