@@ -29,11 +29,12 @@ main() {
 build() {
     # The command itself need not be fast here, only what it calls.
     local settings=(--profile quick --locked --config 'profile.quick.package.sortie-cli.opt-level=0')
-    cargo build "${settings[@]}" -p sortie-cli -p sortie-grid --features sortie-cli/grid,sortie-grid/nats \
-        --bin sortie --example rogue
+    # With MariaDB: ci/mariadb.sh wants the same.
+    cargo build "${settings[@]}" -p sortie-cli -p sortie-grid \
+        --features sortie-cli/grid,sortie-cli/mariadb,sortie-grid/nats --bin sortie --example rogue
     if [[ ${CI:-} = true ]]; then
-        cargo clippy "${settings[@]}" -p sortie-cli -p sortie-grid --features sortie-cli/grid,sortie-grid/nats \
-            --all-targets -- -D warnings
+        cargo clippy --locked -p sortie-cli -p sortie-grid -p sortie-store --all-targets \
+            --features sortie-cli/grid,sortie-cli/mariadb,sortie-grid/nats,sortie-store/mariadb -- -D warnings
     fi
     sortie=$target/quick/sortie
     rogue=$target/quick/examples/rogue

@@ -19,7 +19,9 @@ echo "-- the server is killed in mid-write"
 cargo test --locked -p sortie-store --features mariadb --test suite -- --ignored the_server_killed
 
 echo "-- the command"
-cargo build --profile quick --locked -p sortie-cli --features mariadb
+# As ci/grid.sh builds it: once for both.
+cargo build --profile quick --locked --config 'profile.quick.package.sortie-cli.opt-level=0' -p sortie-cli -p sortie-grid \
+    --features sortie-cli/grid,sortie-cli/mariadb,sortie-grid/nats --bin sortie --example rogue
 sortie=$target/quick/sortie
 cd "$home"
 "$sortie" prove breakthrough/4x4 --db "$url" --quiet --job-nodes 300 --out first

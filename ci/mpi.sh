@@ -6,7 +6,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 mpi=${1:-openmpi}
-target=${CARGO_TARGET_DIR:-$PWD/target}/$mpi
+target=${CARGO_TARGET_DIR:-$PWD/target}
+# What is built for another MPI is kept apart; the first shares its libraries with the other scripts here.
+[[ $mpi = openmpi ]] || target=$target/$mpi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
