@@ -260,12 +260,10 @@ impl Bench<'_> {
                 if played > 5 {
                     let settled = self.game.settle(None, board.words(), self.args.job_nodes.max(500))?;
                     if let Some(fact) = settled.facts.first() {
-                        let lost =
-                            fact.bounds.value().map(|value| value.view(board.to_move())) == Some(Value::Loss);
-                        // Won at once: what came before it is one turn of the loser's too late.
-                        let back = if lost { 1 } else { 2 };
-                        let at = turns.len().checked_sub(back).and_then(|n| turns.get(n));
-                        return Ok(at.filter(|at| **at > 5).map(|at| board.words()[..*at].to_vec()));
+                        let value = fact.bounds.value().map(|value| value.view(board.to_move()));
+                        // If it is won, what came before was the loser's turn: a mistake, and no parent.
+                        let at = turns.last().filter(|at| **at > 5 && value == Some(Value::Loss));
+                        return Ok(at.map(|at| board.words()[..*at].to_vec()));
                     }
                 }
                 turns.push(played);
