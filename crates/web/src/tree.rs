@@ -479,9 +479,8 @@ impl Tree {
             return;
         }
         self.nodes[id as usize].twin = std::mem::replace(&mut self.nodes[known as usize].twin, id);
-        let mut solved = self.twins(id).filter(|&twin| self.nodes[twin as usize].bounds != Bounds::OPEN);
-        if let Some(twin) = solved.next() {
-            drop(solved);
+        let solved = self.twins(id).find(|&twin| self.nodes[twin as usize].bounds != Bounds::OPEN);
+        if let Some(twin) = solved {
             self.learn(id, self.nodes[twin as usize].bounds, Why::Twin(twin));
         }
     }

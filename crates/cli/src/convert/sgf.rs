@@ -1,7 +1,7 @@
-//! Games for two in the Smart Game Format, FF[4]: the main line of a game from its own start.
+//! Games for two in the Smart Game Format, `FF[4]`: the main line of a game from its own start.
 //!
-//! Lines of Action (GM[9]) and Hex (GM[11]) write their moves as red-bean.com/sgf says: squares and cells by letter and
-//! number. Gomoku (GM[4]) and Connect6 write points as two letters from the upper left corner; a turn of Connect6 is one
+//! Lines of Action (`GM[9]`) and Hex (`GM[11]`) write their moves as red-bean.com/sgf says: squares and cells by letter and
+//! number. Gomoku (`GM[4]`) and Connect6 write points as two letters from the upper left corner; a turn of Connect6 is one
 //! property with both stones, `W[iihj]`, as players of it do, and there is no number for it. Connect Four and
 //! Breakthrough have no number either and keep their words. The root comment tells where a game comes from, and which
 //! instance it is.
