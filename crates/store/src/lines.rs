@@ -142,17 +142,15 @@ fn flush(
     waiting: &mut HashMap<(u32, Trust), Vec<Fact>>,
     added: &mut Added,
 ) -> Result<(), StoreError> {
-    let mut games: HashMap<&GameName, Vec<((u32, Trust), Batch)>> = HashMap::new();
-    for ((number, trust), facts) in waiting.drain() {
+    let mut all: Vec<_> = waiting.drain().collect();
+    // The order of the file, not of the map.
+    all.sort_by_key(|(at, _)| *at);
+    let mut games: HashMap<&GameName, Vec<Batch>> = HashMap::new();
+    for ((number, trust), facts) in all {
         let (game, source) = &sources[&number];
-        games
-            .entry(game)
-            .or_default()
-            .push(((number, trust), Batch { source: source.clone(), trust, facts }));
+        games.entry(game).or_default().push(Batch { source: source.clone(), trust, facts });
     }
-    for (game, mut batches) in games {
-        batches.sort_by_key(|(at, _)| *at);
-        let batches: Vec<Batch> = batches.into_iter().map(|(_, batch)| batch).collect();
+    for (game, batches) in games {
         *added += store.put(game, &batches)?;
     }
     Ok(())
