@@ -24,6 +24,9 @@ pub fn run(args: &Solve) -> Result<Verdict> {
     let search = searches::build(&search)?;
     let limits = limits(&args.limits, &search, args.search.level.is_some())?;
     let grid = crate::grid::Spec::of(&args.grid.grid, None)?;
+    if let Some(grid) = &grid {
+        grid.fits(&limits)?;
+    }
     let (streams, threads) = match &grid {
         Some(_) if args.best_of.is_some() => bail!("--best-of: over a grid --jobs says how many searches"),
         Some(_) => (args.grid.jobs, 1),

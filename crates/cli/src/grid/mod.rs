@@ -19,6 +19,7 @@ use crate::Verdict;
 use anyhow::{Result, anyhow, bail};
 use args::{GridArgs, ResumeGridArgs};
 use serde::{Deserialize, Serialize};
+use sortie_core::Limits;
 use std::path::Path;
 
 /// What a run was told about its grid, in its folder.
@@ -105,6 +106,19 @@ impl Spec {
             bail!(
                 "--quorum and --recheck are about the claims of `sortie prove`: here every answer is replayed by the rules"
             );
+        }
+        Ok(())
+    }
+
+    /// Refuses limits that make no sense for searches elsewhere.
+    pub fn fits(&self, limits: &Limits) -> Result<()> {
+        self.without_claims()?;
+        // The process of a worker does other jobs too: its CPU time says nothing about this one.
+        if limits.cpu_seconds.is_some() {
+            bail!("--cpu-time: over a grid give --time or --playouts, which are for each search");
+        }
+        if let Some(seconds) = limits.seconds.filter(|seconds| *seconds >= self.job_seconds_max) {
+            bail!("--time {seconds}s: a job may take {}s, give a longer --job-time", self.job_seconds_max);
         }
         Ok(())
     }

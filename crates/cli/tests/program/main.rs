@@ -3,6 +3,7 @@
 mod arena_match;
 mod bad_input;
 mod engines;
+mod grid;
 mod interrupt;
 mod learn;
 mod look;
