@@ -3,7 +3,7 @@
 # ends with the time of every step.
 #
 # It needs bash, git, cargo and a C linker. What else is missing it fetches: rustfmt and clippy through rustup, mdBook
-# into the target folder, an MPI and Chromium as Debian's packages. Only the book and the pages may be skipped, when
+# into the target folder, an MPI and Chromium as Debian's packages, a NATS server with pip. Only the book and the pages may be skipped, when
 # mdBook or Chromium cannot be had and CI is not "true".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -25,6 +25,7 @@ main() {
     step book book
     step recipes ci/recipe.sh
     step mpi ci/mpi.sh openmpi
+    step grid ci/grid.sh
     step browser ci/browser.sh
     current=
 }
