@@ -197,23 +197,20 @@ fn hold(
     }
     let begun = Instant::now();
     let tell = |contest: &Match| live(contest, before, begun.elapsed().as_secs_f64());
-    let mut spread = None;
-    match &grid {
+    let spread: Option<serde_json::Value> = match &grid {
         None => {
             contest::run(&home, &mut contest, concurrency, quiet, &stop, &tell, |pairing| {
                 hall.play(pairing, &stop)
             })?;
+            None
         }
         #[cfg(feature = "grid")]
-        Some(grid) => {
-            let tally = contest::record(&home, &mut contest, quiet, &tell, |recorder| {
-                grid::match_::drive(grid, recorder, (request, &hall), (path, quiet), &stop)
-            })?;
-            spread = Some(tally);
-        }
+        Some(grid) => Some(contest::record(&home, &mut contest, quiet, &tell, |recorder| {
+            grid::match_::drive(grid, recorder, (request, &hall), (path, quiet), &stop)
+        })?),
         #[cfg(not(feature = "grid"))]
         Some(_) => grid::none()?,
-    }
+    };
 
     let faults = count_faults(&home, &hall)?;
     let mut result = report::to_json(&contest, &hall.names, &faults);

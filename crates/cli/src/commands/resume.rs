@@ -45,6 +45,9 @@ pub fn run(args: &Resume) -> Result<Verdict> {
         }
         return crate::grid::solve::run(&grid, &spec, &instance, &folder, (report.json, report.quiet));
     }
+    if args.folder.join(crate::grid::GRID).exists() {
+        anyhow::bail!("{}: its searches are the jobs of a grid: give --grid URL", args.folder.display());
+    }
     let ended = folder.read_result().filter(|result| result["reason"] != "asked");
     if let (Some(result), None) = (ended, args.time) {
         if !args.report.quiet {

@@ -2,6 +2,8 @@
 //! the connection are in `sortie_grid`; here is what our games and problems put into it. A build without the feature
 //! `grid` says so.
 
+// A build without grids reads the arguments and refuses.
+#[cfg_attr(not(feature = "grid"), allow(dead_code))]
 pub mod args;
 #[cfg(feature = "grid")]
 mod bench;
@@ -23,12 +25,13 @@ use sortie_core::Limits;
 use std::path::Path;
 
 /// What a run was told about its grid, in its folder.
-const GRID: &str = "grid.toml";
+pub const GRID: &str = "grid.toml";
 /// The workers of a run and what they did, one line a change.
 #[cfg(feature = "grid")]
 const WORKERS: &str = "workers.jsonl";
 
 /// A grid and how it is used.
+#[cfg_attr(not(feature = "grid"), allow(dead_code))]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
