@@ -3,8 +3,8 @@
 # ends with the time of every step.
 #
 # It needs bash, git, cargo and a C linker. What else is missing it fetches: rustfmt and clippy through rustup, mdBook
-# into the target folder, an MPI, two engines, MariaDB and Chromium as Debian's packages. Only the book and the pages may
-# be skipped, when mdBook or Chromium cannot be had and CI is not "true".
+# into the target folder, an MPI, two engines, MariaDB and Chromium as Debian's packages, a NATS server with pip. Only the
+# book and the pages may be skipped, when mdBook or Chromium cannot be had and CI is not "true".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -27,6 +27,7 @@ main() {
     step recipes ci/recipe.sh
     step mpi ci/mpi.sh openmpi
     step engines ci/engines.sh
+    step grid ci/grid.sh
     step mariadb ci/mariadb.sh
     step drills ci/drills.sh
     step browser ci/browser.sh

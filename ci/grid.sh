@@ -32,6 +32,7 @@ build() {
     # With MariaDB: ci/mariadb.sh wants the same.
     cargo build "${settings[@]}" -p sortie-cli -p sortie-grid \
         --features sortie-cli/grid,sortie-cli/mariadb,sortie-grid/nats --bin sortie --example rogue
+    cargo test "${settings[@]}" -p sortie-grid --features nats --lib
     if [[ ${CI:-} = true ]]; then
         cargo clippy --locked -p sortie-cli -p sortie-grid -p sortie-store --all-targets \
             --features sortie-cli/grid,sortie-cli/mariadb,sortie-grid/nats,sortie-store/mariadb -- -D warnings
@@ -89,8 +90,14 @@ drill() {
     start_broker
     answers $(($(wc -l <"$out/jobs.jsonl") + 100))
     say "worker b is stopped for longer than its lease"
-    kill -STOP "${pid[b]}"
-    sleep $longer
+    # It may have nothing in hand at that moment: then once more.
+    for _ in {1..8}; do
+        kill -STOP "${pid[b]}"
+        sleep $longer
+        [[ ! -s $folder/watch.out ]] || break
+        kill -CONT "${pid[b]}"
+        sleep 0.3
+    done
     say "the client is killed and resumed"
     kill -9 "${pid[client]}"
     wait "${pid[client]}" 2>/dev/null || true

@@ -128,13 +128,22 @@ fn listen(url: &str, own: Option<String>) -> Result<(), String> {
             match &own {
                 None if report.attempt > 1 && report.issue == 1 => {
                     println!(
-                        "job {} of {}: delivery {} to {}",
-                        report.job, report.session, report.attempt, report.worker
+                        "{} jobs of {}: delivery {} to {}",
+                        report.done.len(),
+                        report.session,
+                        report.attempt,
+                        report.worker
                     );
                 }
                 Some(own) if *own == report.worker => {
                     // Our own copies come back here too.
-                    let copies = sent.entry((report.session.clone(), report.job, report.issue)).or_insert(0);
+                    let copies = sent
+                        .entry((
+                            report.session.clone(),
+                            report.done.first().map(|done| done.job),
+                            report.issue,
+                        ))
+                        .or_insert(0);
                     *copies += 1;
                     if *copies == 1 {
                         let _ = client.publish(message.subject.clone(), message.payload.clone()).await;

@@ -1,22 +1,24 @@
 //! The threads of a worker. Each keeps a warm hand for the runs it works for, takes the job that has waited longest, and
 //! can be replaced when it hangs: a thread cannot be ended, but it can be left alone.
 
-use crate::wire::{Run, Task};
+use crate::wire::{Done, Run, Task, Work as Job};
 use crate::worker::{Hand, Told, Workshop};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Runs for which a thread keeps its hand warm.
 const HANDS_MAX: usize = 3;
+/// No reason for a failure is longer.
+const FAILURE_CHARS_MAX: usize = 500;
 /// A hand is heard of no more often: shorter jobs need no partial results.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 
-/// A job that was taken from the engine.
+/// A task that was taken from the engine.
 pub struct Assignment {
     /// Its number in this process.
     pub token: u64,
@@ -28,39 +30,77 @@ pub struct Assignment {
     pub attempt: u32,
     /// Where it is acknowledged.
     pub reply: String,
-    /// It is not wanted any more.
-    pub cancel: AtomicBool,
+    /// Which of its jobs are not wanted any more.
+    pub cancel: Vec<AtomicBool>,
+    /// Jobs that have come to an end.
+    ended: AtomicUsize,
     begun: Mutex<Option<Instant>>,
-    cancelled: Mutex<Option<Instant>>,
+    cancelled: Mutex<Option<(usize, Instant)>>,
 }
 
 impl Assignment {
     /// As it came.
     pub fn new(token: u64, run: Arc<Run>, task: Task, attempt: u32, reply: String) -> Assignment {
-        let (cancel, begun, cancelled) = (AtomicBool::new(false), Mutex::new(None), Mutex::new(None));
-        Assignment { token, run, task, attempt, reply, cancel, begun, cancelled }
+        let cancel = task.jobs.iter().map(|_| AtomicBool::new(false)).collect();
+        let (ended, begun, cancelled) = (AtomicUsize::new(0), Mutex::new(None), Mutex::new(None));
+        Assignment { token, run, task, attempt, reply, cancel, ended, begun, cancelled }
     }
 
-    /// How long a thread has been at it; `None`: it waits.
+    /// How long a thread has been at the job it is at; `None`: it waits.
     pub fn seconds(&self) -> Option<f64> {
         lock(&self.begun).map(|begun| begun.elapsed().as_secs_f64())
     }
 
-    /// How long ago its cancellation was first seen by whoever asks this.
+    /// The job that a thread is at, or was last.
+    fn at(&self) -> usize {
+        self.ended.load(Relaxed).min(self.cancel.len().saturating_sub(1))
+    }
+
+    /// Tells it to stop at the job it is at.
+    pub fn stop(&self) {
+        if let Some(cancel) = self.cancel.get(self.at()) {
+            cancel.store(true, Relaxed);
+        }
+    }
+
+    /// Tells it to stop altogether.
+    pub fn stop_all(&self) {
+        self.cancel.iter().for_each(|cancel| cancel.store(true, Relaxed));
+    }
+
+    /// Tells it to leave out a job.
+    pub fn leave_out(&self, job: u64) {
+        for (work, cancel) in self.task.jobs.iter().zip(&self.cancel) {
+            if work.job == job {
+                cancel.store(true, Relaxed);
+            }
+        }
+    }
+
+    /// How long ago whoever asks this first saw that the job it is at was cancelled.
     pub fn cancelled_for(&self) -> f64 {
-        if !self.cancel.load(Relaxed) {
+        let at = self.at();
+        let mut cancelled = lock(&self.cancelled);
+        if !self.cancel.get(at).is_some_and(|cancel| cancel.load(Relaxed)) {
+            *cancelled = None;
             return 0.0;
         }
-        lock(&self.cancelled).get_or_insert_with(Instant::now).elapsed().as_secs_f64()
+        match &*cancelled {
+            Some((job, since)) if *job == at => since.elapsed().as_secs_f64(),
+            _ => {
+                *cancelled = Some((at, Instant::now()));
+                0.0
+            }
+        }
     }
 }
 
 /// What a thread has to say.
 pub enum Work {
-    /// How a job is going.
-    Told(u64, Box<RawValue>),
-    /// A job has ended, after so many seconds.
-    Done(u64, Result<Option<Box<RawValue>>, String>, f64),
+    /// How a job of a task is going.
+    Told(u64, u64, Box<RawValue>),
+    /// A task has ended, with this of its jobs.
+    Done(u64, Vec<Done>),
 }
 
 #[derive(Default)]
@@ -147,15 +187,34 @@ impl Thread {
     fn run(mut self) {
         while let Some(assignment) = self.next() {
             lock(&self.at).insert(assignment.token, self.home.clone());
-            let begun = Instant::now();
-            *lock(&assignment.begun) = Some(begun);
-            let answer = if assignment.cancel.load(Relaxed) { Ok(None) } else { self.work(&assignment) };
+            let done = Work::Done(assignment.token, self.task(&assignment));
             lock(&self.at).remove(&assignment.token);
-            let done = Work::Done(assignment.token, answer, begun.elapsed().as_secs_f64());
             if self.done.send(done).is_err() || self.home.load(Relaxed) {
                 return;
             }
         }
+    }
+
+    /// Does the jobs of a task, one after the other.
+    fn task(&mut self, assignment: &Assignment) -> Vec<Done> {
+        let mut all = Vec::new();
+        for (work, cancel) in assignment.task.jobs.iter().zip(&assignment.cancel) {
+            let begun = Instant::now();
+            *lock(&assignment.begun) = Some(begun);
+            let answer = if cancel.load(Relaxed) { Ok(None) } else { self.work(assignment, work, cancel) };
+            assignment.ended.fetch_add(1, Relaxed);
+            let seconds = begun.elapsed().as_secs_f64();
+            let most = assignment.run.job_seconds_max;
+            let (answer, failure) = match answer {
+                Ok(Some(answer)) => (Some(answer), String::new()),
+                Ok(None) if seconds > most => (None, format!("it took longer than {most} s")),
+                // Cancelled: nobody wants it.
+                Ok(None) => continue,
+                Err(why) => (None, why.chars().take(FAILURE_CHARS_MAX).collect()),
+            };
+            all.push(Done { job: work.job, seconds, answer, failure });
+        }
+        all
     }
 
     fn next(&self) -> Option<Arc<Assignment>> {
@@ -171,7 +230,12 @@ impl Thread {
         }
     }
 
-    fn work(&mut self, assignment: &Assignment) -> Result<Option<Box<RawValue>>, String> {
+    fn work(
+        &mut self,
+        assignment: &Assignment,
+        job: &Job,
+        cancel: &AtomicBool,
+    ) -> Result<Option<Box<RawValue>>, String> {
         let run = &assignment.run;
         let same = |(other, _): &(Arc<Run>, _)| other.kind == run.kind && other.spec.get() == run.spec.get();
         let (kept, mut hand) = match self.hands.iter().position(same) {
@@ -183,11 +247,11 @@ impl Thread {
             if told.elapsed() >= TELL_EVERY {
                 told = Instant::now();
                 // Nobody listens any more only at the very end.
-                let _ = self.done.send(Work::Told(assignment.token, body));
+                let _ = self.done.send(Work::Told(assignment.token, job.job, body));
             }
         };
-        let told = Told { cancel: &assignment.cancel, tell: &mut tell };
-        let answer = catch_unwind(AssertUnwindSafe(|| hand.work(&assignment.task.body, told)));
+        let told = Told { cancel, tell: &mut tell };
+        let answer = catch_unwind(AssertUnwindSafe(|| hand.work(&job.body, told)));
         let answer = answer.map_err(|_| "the job ended in a panic".to_string())?;
         // A hand that failed may be in any state; one that panicked is gone already.
         if answer.is_ok() {

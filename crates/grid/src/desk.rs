@@ -254,11 +254,12 @@ impl<J, A: Clone> Desk<J, A> {
         if !check && self.trust.quorum > 1 && !disagree && somebody_else {
             return Ruling::Again;
         }
-        if !check && self.trust.quorum <= 1 {
-            if let Some(opinion) = judge.opinion(answer) {
-                self.tally.doubted += 1;
-                return self.take(job, opinion);
-            }
+        if !check
+            && self.trust.quorum <= 1
+            && let Some(opinion) = judge.opinion(answer)
+        {
+            self.tally.doubted += 1;
+            return self.take(job, opinion);
         }
         out.checking = true;
         Ruling::Check

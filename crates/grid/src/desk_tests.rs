@@ -7,7 +7,7 @@ struct Even;
 
 impl Judge<u64, u64> for Even {
     fn claims(&self, answer: &u64) -> bool {
-        answer % 2 == 0
+        answer.is_multiple_of(2)
     }
     fn agree(&self, a: &u64, b: &u64) -> bool {
         a == b

@@ -4,7 +4,7 @@
 use crate::client::{Options, run};
 use crate::desk::Tally;
 use crate::link::{self, Address, GridError, Status};
-use crate::wire::{self, Note, Presence, Report, names};
+use crate::wire::{self, Done, Note, Presence, Report, names};
 use async_nats::jetstream::{self, consumer, stream};
 use async_nats::{Client, Message};
 use futures_util::StreamExt;
@@ -31,8 +31,8 @@ const ORPHAN_SECONDS: i64 = 24 * 3600;
 
 /// What the driver hears.
 pub enum Event<A> {
-    /// A worker's report, with its answer.
-    Report(Report, Result<A, String>),
+    /// A worker's report, with its answers.
+    Report(Report, Vec<Result<A, String>>),
     /// Our own answer to a job.
     Checked(u64, Option<A>),
     /// A partial result.
@@ -304,13 +304,14 @@ impl Keeper {
         }
         match wire::decode::<Report>(&message.payload) {
             Ok(report) if report.session == self.name && wire::is_name(&report.worker) => {
-                let answer = match &report.answer {
+                let answer = |done: &Done| match &done.answer {
                     Some(body) => {
                         serde_json::from_str(body.get()).map_err(|error| format!("no answer: {error}"))
                     }
-                    None => Err(report.failure.chars().take(200).collect()),
+                    None => Err(done.failure.chars().take(200).collect()),
                 };
-                tell(news, Event::Report(report, answer));
+                let answers = report.done.iter().map(answer).collect();
+                tell(news, Event::Report(report, answers));
             }
             Ok(_) => {}
             Err(why) => tell(news, Event::Line(format!("an answer that is none: {why}"))),

@@ -64,40 +64,54 @@ pub struct Run {
     pub over: bool,
 }
 
-/// A job on its way to a worker.
+/// Jobs on their way to a worker: one, or a bundle of short ones, which are leased, done and answered together.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Task {
     /// See `PROTOCOL`.
     pub protocol: u32,
-    /// Whose it is.
+    /// Whose they are.
     pub session: String,
-    /// Its number in the session.
-    pub job: u64,
-    /// How often the client has sent it, this time included.
+    /// How often the client has sent them, this time included.
     pub issue: u32,
-    /// Workers who are not to do it: they have answered it already.
+    /// Workers who are not to do them: they have answered already.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not: Vec<String>,
-    /// The job itself.
+    /// The jobs, in the order in which they are to be done.
+    pub jobs: Vec<Work>,
+}
+
+/// A job.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Work {
+    /// Its number in the session.
+    pub job: u64,
+    /// What is to be done.
     pub body: Box<RawValue>,
 }
 
-/// What came of a job.
+/// What came of a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Report {
     /// See `PROTOCOL`.
     pub protocol: u32,
     /// Whose it is.
     pub session: String,
-    /// The job.
-    pub job: u64,
-    /// Which sending of it.
+    /// Which sending of the task.
     pub issue: u32,
     /// Which delivery of that sending: more than 1 after a lease was lost.
     pub attempt: u32,
     /// Who answers.
     pub worker: String,
-    /// Wall time of the job.
+    /// What came of each job; those that were cancelled are left out.
+    pub done: Vec<Done>,
+}
+
+/// What came of a job.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Done {
+    /// The job.
+    pub job: u64,
+    /// Wall time.
     pub seconds: f64,
     /// The answer; `None`: the job failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -258,11 +272,12 @@ mod tests {
     #[test]
     fn messages_come_back_as_they_were_and_others_are_refused_by_name() {
         let body = body(&vec!["d4", "e5"]).unwrap();
-        let task =
-            Task { protocol: PROTOCOL, session: "ab".into(), job: 7, issue: 1, not: vec!["w".into()], body };
+        let jobs = vec![Work { job: 7, body }];
+        let task = Task { protocol: PROTOCOL, session: "ab".into(), issue: 1, not: vec!["w".into()], jobs };
         let bytes = encode(&task).unwrap();
         let back: Task = decode(&bytes).unwrap();
-        assert_eq!((back.job, back.not, back.body.get()), (7, vec!["w".to_string()], "[\"d4\",\"e5\"]"));
+        let first = &back.jobs[0];
+        assert_eq!((first.job, back.not, first.body.get()), (7, vec!["w".to_string()], "[\"d4\",\"e5\"]"));
         let other = String::from_utf8(bytes).unwrap().replace("\"protocol\":1", "\"protocol\":2");
         assert_eq!(decode::<Task>(other.as_bytes()).unwrap_err(), WireError::Version(2));
         // A later version may look like anything.

@@ -2,10 +2,10 @@
 //! while it is in hand the engine hears of it, and if that stops, somebody else gets it. The answer is stored first and
 //! the job acknowledged afterwards, so that a death in between costs time and nothing else.
 
-use crate::client::{ANNOUNCE_SECONDS, jobs_per_core};
+use crate::client::{ANNOUNCE_SECONDS, tasks_per_core};
 use crate::crew::{Assignment, Crew, Work};
 use crate::link::{self, Address, GridError, Status};
-use crate::wire::{self, Note, PROTOCOL, Presence, Report, Run, Task, names};
+use crate::wire::{self, Done, Note, PROTOCOL, Presence, Report, Run, Task, names};
 use async_nats::{Client, Message};
 use futures_util::StreamExt;
 use serde_json::value::RawValue;
@@ -94,14 +94,16 @@ struct Known {
     asked: Instant,
 }
 
-/// A job in hand.
+/// A task in hand.
 struct Held {
     assignment: Arc<Assignment>,
     progressed: Instant,
     /// The report, once it is on its way, and when it was sent.
     report: Option<(Vec<u8>, Instant)>,
-    overdue: bool,
 }
+
+/// Jobs that were cancelled, by session and number: for looking up, and in the order in which they are forgotten.
+type Cancelled = (BTreeSet<(String, u64)>, VecDeque<(String, u64)>);
 
 struct Shift<'a> {
     volunteer: &'a Volunteer,
@@ -113,7 +115,7 @@ struct Shift<'a> {
     runs: BTreeMap<String, Known>,
     held: BTreeMap<u64, Held>,
     next: u64,
-    cancelled: (BTreeSet<(String, u64)>, VecDeque<(String, u64)>),
+    cancelled: Cancelled,
     /// Sessions of other versions, which were told of.
     strange: BTreeSet<String>,
     mean: Option<f64>,
@@ -246,7 +248,7 @@ impl Shift<'_> {
         self.publish(names::HELLO.into(), Vec::new()).await;
     }
 
-    /// Jobs that a core is at or that wait for one.
+    /// Tasks that a core is at or that wait for one.
     fn busy(&self) -> usize {
         self.held.values().filter(|held| held.report.is_none()).count()
     }
@@ -256,7 +258,7 @@ impl Shift<'_> {
         if self.leaving {
             return;
         }
-        let room = (self.volunteer.cores * jobs_per_core(self.mean)).saturating_sub(self.busy());
+        let room = (self.volunteer.cores * tasks_per_core(self.mean)).saturating_sub(self.busy());
         for (session, known) in self.runs.iter_mut().filter(|(_, known)| known.unfit.is_none()) {
             if known.outstanding > 0 && known.asked.elapsed().as_secs_f64() > PULL_SECONDS + 1.0 {
                 known.outstanding = 0;
@@ -319,17 +321,19 @@ impl Shift<'_> {
         if task.not.contains(&self.volunteer.name) && attempt <= ATTEMPTS_MAX {
             return self.publish(reply, nak(0.2)).await;
         }
-        if self.cancelled.0.contains(&(task.session.clone(), task.job)) {
-            return self.publish(reply, b"+TERM".to_vec()).await;
-        }
         let token = self.next;
         self.next += 1;
         let assignment = Arc::new(Assignment::new(token, run, task, attempt, reply));
-        let (progressed, overdue) = (Instant::now(), false);
-        self.held.insert(token, Held { assignment: assignment.clone(), progressed, report: None, overdue });
+        for work in &assignment.task.jobs {
+            if self.cancelled.0.contains(&(assignment.task.session.clone(), work.job)) {
+                assignment.leave_out(work.job);
+            }
+        }
+        let progressed = Instant::now();
+        self.held.insert(token, Held { assignment: assignment.clone(), progressed, report: None });
         if attempt > ATTEMPTS_MAX {
             let why = format!("given up after {ATTEMPTS_MAX} deliveries: whoever took it did not answer");
-            return self.report(token, Err(why), 0.0).await;
+            return self.give_up(token, &why).await;
         }
         self.crew.give(assignment);
     }
@@ -337,78 +341,64 @@ impl Shift<'_> {
     /// A hand has something to tell.
     async fn worked(&mut self, work: Work) {
         match work {
-            Work::Told(token, body) => {
+            Work::Told(token, job, body) => {
                 let Some(held) = self.held.get(&token) else { return };
-                let task = &held.assignment.task;
-                let note = Note {
-                    protocol: PROTOCOL,
-                    session: task.session.clone(),
-                    jobs: vec![task.job],
-                    body: Some(body),
-                };
+                let session = held.assignment.task.session.clone();
+                let note = Note { protocol: PROTOCOL, session, jobs: vec![job], body: Some(body) };
                 if let Ok(bytes) = wire::encode(&note) {
                     self.publish(names::notes(&note.session), bytes).await;
                 }
             }
-            Work::Done(token, answer, seconds) => {
-                let Some(held) = self.held.get(&token) else { return };
-                if held.report.is_some() {
-                    return;
+            Work::Done(token, done) => {
+                let Some(held) = self.held.get(&token).filter(|held| held.report.is_none()) else { return };
+                for failed in done.iter().filter(|done| done.answer.is_none()) {
+                    let title = &held.assignment.run.title;
+                    (self.say)(&format!("job {} of {title}: {}", failed.job, failed.failure));
                 }
-                match answer {
-                    Ok(Some(answer)) => {
-                        let mean = self.mean.get_or_insert(seconds);
-                        *mean += 0.1 * (seconds - *mean);
-                        self.report(token, Ok(answer), seconds).await;
-                    }
-                    Ok(None) if held.overdue => {
-                        let most = held.assignment.run.job_seconds_max;
-                        self.report(token, Err(format!("it took longer than {most} s")), seconds).await;
-                    }
-                    // Cancelled: nobody wants it.
-                    Ok(None) => {
-                        let held = self.held.remove(&token).expect("it is held");
-                        self.publish(held.assignment.reply.clone(), b"+TERM".to_vec()).await;
-                    }
-                    Err(why) => {
-                        (self.say)(&format!(
-                            "job {} of {}: {why}",
-                            held.assignment.task.job, held.assignment.run.title
-                        ));
-                        self.report(token, Err(why), seconds).await;
-                    }
+                let seconds: f64 = done.iter().map(|done| done.seconds).sum();
+                if seconds > 0.0 {
+                    let mean = self.mean.get_or_insert(seconds);
+                    *mean += 0.1 * (seconds - *mean);
                 }
+                self.report(token, done).await;
             }
         }
     }
 
-    async fn report(&mut self, token: u64, answer: Result<Box<RawValue>, String>, seconds: f64) {
-        let Some(held) = self.held.get_mut(&token) else { return };
-        let assignment = &held.assignment;
-        match answer {
-            Ok(_) => self.answered += 1,
-            Err(_) => self.failed += 1,
+    /// Reports all jobs of a task as failed.
+    async fn give_up(&mut self, token: u64, why: &str) {
+        let Some(held) = self.held.get(&token) else { return };
+        let failed =
+            |work: &wire::Work| Done { job: work.job, seconds: 0.0, answer: None, failure: why.into() };
+        let done = held.assignment.task.jobs.iter().map(failed).collect();
+        self.report(token, done).await;
+    }
+
+    async fn report(&mut self, token: u64, done: Vec<Done>) {
+        if done.is_empty() {
+            // All were cancelled: nobody wants to hear of them.
+            let Some(held) = self.held.remove(&token) else { return };
+            return self.publish(held.assignment.reply.clone(), b"+TERM".to_vec()).await;
         }
-        let (answer, failure) = match answer {
-            Ok(answer) => (Some(answer), String::new()),
-            Err(why) => (None, why.chars().take(500).collect()),
-        };
+        let Some(held) = self.held.get_mut(&token) else { return };
+        let answered = done.iter().filter(|done| done.answer.is_some()).count() as u64;
+        self.answered += answered;
+        self.failed += done.len() as u64 - answered;
         let mut report = Report {
             protocol: PROTOCOL,
-            session: assignment.task.session.clone(),
-            job: assignment.task.job,
-            issue: assignment.task.issue,
-            attempt: assignment.attempt,
+            session: held.assignment.task.session.clone(),
+            issue: held.assignment.task.issue,
+            attempt: held.assignment.attempt,
             worker: self.volunteer.name.clone(),
-            seconds,
-            answer,
-            failure,
+            done,
         };
         let bytes = wire::encode(&report).or_else(|error| {
-            (report.answer, report.failure) = (None, format!("the answer is {error}"));
+            for done in &mut report.done {
+                (done.answer, done.failure) = (None, format!("the answer is {error}"));
+            }
             wire::encode(&report)
         });
-        let bytes = bytes.expect("a failure is short");
+        let bytes = bytes.expect("a bundle of failures is short");
         held.report = Some((bytes.clone(), Instant::now()));
         self.store(&names::answers(&report.session), token, bytes).await;
     }
@@ -475,7 +465,7 @@ impl Shift<'_> {
         (self.say)(&format!("{}: {why}", known.run.title));
         for held in self.held.values() {
             if held.assignment.task.session == session {
-                held.assignment.cancel.store(true, Relaxed);
+                held.assignment.stop_all();
             }
         }
         // What is stored for nobody is not waited for.
@@ -490,8 +480,8 @@ impl Shift<'_> {
                 self.cancelled.1.push_back(key);
             }
             for held in self.held.values() {
-                if held.assignment.task.job == job && held.assignment.task.session == note.session {
-                    held.assignment.cancel.store(true, Relaxed);
+                if held.assignment.task.session == note.session {
+                    held.assignment.leave_out(job);
                 }
             }
         }
@@ -531,12 +521,11 @@ impl Shift<'_> {
             }
         }
         let mut hung = Vec::new();
-        for (&token, held) in self.held.iter_mut().filter(|(_, held)| held.report.is_none()) {
+        for (&token, held) in self.held.iter().filter(|(_, held)| held.report.is_none()) {
             let Some(seconds) = held.assignment.seconds() else { continue };
             let most = held.assignment.run.job_seconds_max;
-            if seconds > most && !held.overdue {
-                held.overdue = true;
-                held.assignment.cancel.store(true, Relaxed);
+            if seconds > most {
+                held.assignment.stop();
             }
             // Also after a cancellation: a core that does not come back is lost.
             if held.assignment.cancelled_for() > GRACE_SECONDS {
@@ -547,7 +536,7 @@ impl Shift<'_> {
             let title = self.held[&token].assignment.run.title.clone();
             (self.say)(&format!("a job of {title} hangs and is given back; another thread takes its place"));
             self.crew.replace(token);
-            self.report(token, Err("it hangs".into()), 0.0).await;
+            self.give_up(token, "it hangs").await;
         }
         self.show(false).await;
     }
@@ -579,7 +568,10 @@ impl Shift<'_> {
     async fn show(&mut self, gone: bool) {
         let at_work = self.held.values().filter(|held| held.report.is_none());
         let now: BTreeSet<String> = at_work.clone().map(|held| held.assignment.run.title.clone()).collect();
-        let jobs = at_work.map(|held| (held.assignment.task.session.clone(), held.assignment.task.job));
+        let jobs = at_work.flat_map(|held| {
+            let task = &held.assignment.task;
+            task.jobs.iter().map(|work| (task.session.clone(), work.job))
+        });
         let jobs: Vec<(String, u64)> = jobs.take(NAMED_MAX).collect();
         // Between two short jobs it is not idle.
         match jobs.is_empty() {

@@ -194,19 +194,22 @@ fn hold(
     }
     let begun = Instant::now();
     let tell = |contest: &Match| live(contest, before, begun.elapsed().as_secs_f64());
-    #[cfg_attr(not(feature = "grid"), expect(unused_mut))]
-    let mut spread: Option<serde_json::Value> = None;
-    let ran = match &grid {
+    let played: Result<Option<serde_json::Value>> = match &grid {
         None => contest::run(&home, &mut contest, concurrency, quiet, &stop, &tell, |pairing| {
             hall.play(pairing, &stop)
-        }),
+        })
+        .map(|()| None),
         #[cfg(feature = "grid")]
         Some(grid) => contest::record(&home, &mut contest, quiet, &tell, |recorder| {
             grid::match_::drive(grid, recorder, (request, &hall), (path, quiet), &stop)
         })
-        .map(|tally| spread = Some(tally)),
+        .map(Some),
         #[cfg(not(feature = "grid"))]
         Some(_) => grid::none(),
+    };
+    let (spread, ran) = match played {
+        Ok(spread) => (spread, Ok(())),
+        Err(error) => (None, Err(error)),
     };
 
     // What was played is told also when the disk is full by now.

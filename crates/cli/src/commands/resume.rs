@@ -56,6 +56,9 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     }
     let reopen = |spec| crate::policy::reopen(spec, &folder.path, &instance);
     let guide = spec.policy.as_ref().map(reopen).transpose()?;
+    if args.folder.join(crate::grid::GRID).exists() {
+        anyhow::bail!("{}: its searches are the jobs of a grid: give --grid URL", args.folder.display());
+    }
     let ended = folder.read_result().filter(|result| result["reason"] != "asked");
     if let (Some(result), None) = (ended, args.time) {
         if !args.report.quiet {

@@ -25,6 +25,9 @@ pub fn run(args: &Solve) -> Result<Verdict> {
     let policy = policy::open(&args.policy, &instance)?;
     let limits = limits(&args.limits, &search, args.search.level.is_some())?;
     let grid = crate::grid::Spec::of(&args.grid.grid, None)?;
+    if let Some(grid) = &grid {
+        grid.fits(&limits)?;
+    }
     let (streams, threads) = match &grid {
         Some(_) if policy.is_some() => {
             bail!("--policy: networks are for the searches of this machine, not of a grid")

@@ -2,6 +2,8 @@
 //! the connection are in `sortie_grid`; here is what our games and problems put into it. A build without the feature
 //! `grid` says so.
 
+// A build without grids reads the arguments and refuses.
+#[cfg_attr(not(feature = "grid"), allow(dead_code))]
 pub mod args;
 #[cfg(feature = "grid")]
 mod bench;
@@ -19,15 +21,17 @@ use crate::Verdict;
 use anyhow::{Result, anyhow, bail};
 use args::{GridArgs, ResumeGridArgs};
 use serde::{Deserialize, Serialize};
+use sortie_core::Limits;
 use std::path::Path;
 
 /// What a run was told about its grid, in its folder.
-const GRID: &str = "grid.toml";
+pub const GRID: &str = "grid.toml";
 /// The workers of a run and what they did, one line a change.
 #[cfg(feature = "grid")]
 const WORKERS: &str = "workers.jsonl";
 
 /// A grid and how it is used.
+#[cfg_attr(not(feature = "grid"), allow(dead_code))]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
@@ -106,6 +110,19 @@ impl Spec {
             bail!(
                 "--quorum and --recheck are about the claims of `sortie prove`: here every answer is replayed by the rules"
             );
+        }
+        Ok(())
+    }
+
+    /// Refuses limits that make no sense for searches elsewhere.
+    pub fn fits(&self, limits: &Limits) -> Result<()> {
+        self.without_claims()?;
+        // The process of a worker does other jobs too: its CPU time says nothing about this one.
+        if limits.cpu_seconds.is_some() {
+            bail!("--cpu-time: over a grid give --time or --playouts, which are for each search");
+        }
+        if let Some(seconds) = limits.seconds.filter(|seconds| *seconds >= self.job_seconds_max) {
+            bail!("--time {seconds}s: a job may take {}s, give a longer --job-time", self.job_seconds_max);
         }
         Ok(())
     }

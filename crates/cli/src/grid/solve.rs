@@ -190,14 +190,7 @@ pub fn run(
     folder: &Folder,
     (json, quiet): (bool, bool),
 ) -> Result<Verdict> {
-    grid.without_claims()?;
-    // The process of a worker does other jobs too: its CPU time says nothing about this one.
-    if spec.limits.cpu_seconds.is_some() {
-        bail!("--cpu-time: over a grid give --time or --playouts, which are for each search");
-    }
-    if let Some(seconds) = spec.limits.seconds.filter(|seconds| *seconds >= grid.job_seconds_max) {
-        bail!("--time {seconds}s: a job may take {}s, give a longer --job-time", grid.job_seconds_max);
-    }
+    grid.fits(&spec.limits)?;
     grid.keep(&folder.path)?;
     let path = folder.path.join(SEARCHES);
     let ended: Vec<Ended> = journal::read(&path)?;

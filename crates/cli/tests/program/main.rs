@@ -6,6 +6,7 @@ mod convert;
 mod database;
 mod drills;
 mod engines;
+mod grid;
 mod interrupt;
 mod learn;
 #[cfg(feature = "neural")]
