@@ -6,7 +6,7 @@ use crate::{Added, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use sortie_core::joblevel::{Bounds, Fact, Trust, Value};
 use sortie_core::{Ident, Precondition, Side};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,7 +98,7 @@ pub fn import<E: From<StoreError>>(
     wrong: &dyn Fn(&str) -> E,
 ) -> Result<Added, E> {
     let mut sources: HashMap<u32, (GameName, Source)> = HashMap::new();
-    let mut waiting: HashMap<(u32, Trust), Vec<Fact>> = HashMap::new();
+    let mut waiting: BTreeMap<(u32, Trust), Vec<Fact>> = BTreeMap::new();
     let (mut added, mut count) = (Added::default(), 0);
     loop {
         let line = next()?;
@@ -139,14 +139,11 @@ pub fn import<E: From<StoreError>>(
 fn flush(
     store: &dyn Store,
     sources: &HashMap<u32, (GameName, Source)>,
-    waiting: &mut HashMap<(u32, Trust), Vec<Fact>>,
+    waiting: &mut BTreeMap<(u32, Trust), Vec<Fact>>,
     added: &mut Added,
 ) -> Result<(), StoreError> {
-    let mut all: Vec<_> = waiting.drain().collect();
-    // The order of the file, not of the map.
-    all.sort_by_key(|(at, _)| *at);
     let mut games: HashMap<&GameName, Vec<Batch>> = HashMap::new();
-    for ((number, trust), facts) in all {
+    for ((number, trust), facts) in std::mem::take(waiting) {
         let (game, source) = &sources[&number];
         games.entry(game).or_default().push(Batch { source: source.clone(), trust, facts });
     }
