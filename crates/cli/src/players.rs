@@ -111,7 +111,7 @@ pub fn help() -> String {
         "  tds[nodes=4,threads=2]:default:c=0.7, tds[nodes=64,threads=12,engine=virtual,latency=2us]:plain\n";
     text += "  In virtual time things cost what was measured; costs=FILE says where (`sortie scale --calibrate`),\n  slower=100 makes playouts take so many times as long.\n";
     text += "A player by jobs takes options, and perhaps an engine that does the jobs:\n";
-    text += "  job-level[jobs=200,select=uct,policy=ve-flag,nodes=400,playouts=100,threads=1], job-level[jobs=50]:uci:ENGINE\n";
+    text += "  job-level[jobs=200,select=uct,policy=ve-flag,nodes=1000,playouts=100,threads=1], job-level[jobs=50]:uci:ENGINE\n";
     text += "Engines take options, and the time they have beyond that of the move:\n";
     text += "  'uci[timeout=5s,Threads=2]:/opt/my engine/run --quiet' needs its blanks quoted: \"/opt/my engine/run\".\n";
     text += "  gtp[letters=skip-i]:PROGRAM names columns as on a Go board, without an i.";

@@ -4,8 +4,8 @@
 
 use super::child::Child;
 use super::{Deadline, Look, Place, Program, SLICE, Seen, Speaker, seconds};
-use sortie_core::Fault;
 use sortie_core::joblevel::Asked;
+use sortie_core::{Fault, Side};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -27,6 +27,7 @@ impl Gomocup {
         Ok(Gomocup { program, child, size: None, blocked: false, name: String::new() })
     }
 
+    /// Says a line, or several at once: only so many may wait to be read.
     fn say(&mut self, line: &str) -> Result<(), Fault> {
         self.child.as_mut().expect("started before").say(line)
     }
@@ -107,21 +108,18 @@ impl Gomocup {
             self.blocked = false;
         }
         if !look.exclude.is_empty() {
-            self.say("YXBLOCK")?;
-            for word in look.exclude {
-                self.say(&write(word)?)?;
-            }
-            self.say("DONE")?;
+            let points = look.exclude.iter().map(|word| write(word)).collect::<Result<Vec<_>, _>>()?;
+            self.say(&format!("YXBLOCK\n{}\nDONE", points.join("\n")))?;
             self.blocked = true;
         }
         if place.moves.is_empty() {
             self.say("BEGIN")?;
         } else {
-            self.say("BOARD")?;
-            for (side, word) in &place.moves {
-                self.say(&format!("{},{}", write(word)?, if *side == place.to_move { 1 } else { 2 }))?;
-            }
-            self.say("DONE")?;
+            let stone = |(side, word): &(Side, String)| {
+                Ok(format!("{},{}", write(word)?, if *side == place.to_move { 1 } else { 2 }))
+            };
+            let stones = place.moves.iter().map(stone).collect::<Result<Vec<_>, Fault>>()?;
+            self.say(&format!("BOARD\n{}\nDONE", stones.join("\n")))?;
         }
         let (mut value, mut sure) = (None, false);
         let stop = || asked.stop.load(Ordering::Relaxed);

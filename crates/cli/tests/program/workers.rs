@@ -196,7 +196,7 @@ fn what_a_liar_is_sure_of_proves_nothing_unless_its_word_is_taken() {
 #[test]
 fn a_tree_of_jobs_plays_games() {
     let home = Home::new();
-    let spec = "job-level[jobs=60,nodes=3,playouts=0]";
+    let spec = "job-level[jobs=300,nodes=20,playouts=0]";
     let ran = words(&home, &["play", "nim/21", "--side", "none", "--player", spec]);
     assert!(ran.code == 0 && ran.stdout.contains("first wins"), "{}{}", ran.stdout, ran.stderr);
     let ran = words(

@@ -55,7 +55,7 @@ impl Default for JobPlay {
             policy: Policy::VeFlag,
             // Opinions of solvers and engines differ by little, and a new sibling comes with every leaf.
             c: 0.05,
-            nodes: 400,
+            nodes: 1000,
             playouts: 100,
             threads: 1,
             memory: 64,
