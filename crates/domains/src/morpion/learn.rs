@@ -65,7 +65,7 @@ impl Learnable for Morpion {
         let steps = middle(self.variant.length as i32);
         let (x, y) = (x + steps * dx, y + steps * dy);
         let inside = |v: i32| (0..self.width()).contains(&v);
-        (inside(x) && inside(y)).then(|| Cell { plane: direction as u8, x: x as u8, y: y as u8 })
+        (inside(x) && inside(y)).then_some(Cell { plane: direction as u8, x: x as u8, y: y as u8 })
     }
 
     /// The middle of the paper, moved no further than it takes to show all points; the middle of them if they are too
