@@ -108,8 +108,8 @@ fn read(args: &Convert) -> Result<(Record, Instance)> {
         let open = !end.legal.is_empty();
         let result = match end.score {
             _ if open => UNFINISHED,
-            score if score == 1.0 => "first wins",
-            score if score == 0.0 => "second wins",
+            1.0 => "first wins",
+            0.0 => "second wins",
             _ => "draw",
         };
         record.fields.retain(|(key, _)| key != RESULT);

@@ -58,8 +58,8 @@ pub fn write(record: &Record) -> Result<String> {
     let unfinished = record.field("result") == Some("unfinished");
     let result = match record.score {
         _ if unfinished => "?",
-        score if score == 1.0 => "B+",
-        score if score == 0.0 => "W+",
+        1.0 => "B+",
+        0.0 => "W+",
         _ => "0",
     };
     let _ = write!(out, "RE[{result}]GN[{}]C[", escape(&record.instance));
