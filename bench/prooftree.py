@@ -119,14 +119,14 @@ def by_browser(server, driver):
 
     browser = Browser()
     try:
-        opened = []
+        pages = []
         for _ in range(9):
             # As a person comes there: from the list of runs, by a click.
             browser.open(server.root + "/")
             browser.run("document.querySelector('a[href=\"/run/tree\"]').click()")
             until(lambda: browser.run("return document.querySelectorAll('#tree tbody tr').length") > 1, "the tree")
-            opened.append(browser.run("return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd") / 1000)
-        tell("from a click in the list to the tree", opened)
+            pages.append(browser.run("return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd") / 1000)
+        tell("from a click in the list to the tree", pages)
         times = []
         for _ in range(CLICKS):
             closed = "#tree tr[aria-expanded=false]"
@@ -137,7 +137,7 @@ def by_browser(server, driver):
             opened = until(lambda: (browser.run("return document.body.dataset.opened") or "").startswith(f"{node} ") and browser.run("return document.body.dataset.opened"), "rows")
             times.append(float(opened.split()[1]) / 1000)
         tell("from a click to the rows", times)
-        return statistics.median(times) < 0.2 and statistics.median(opened) < 0.2
+        return statistics.median(times) < 0.2 and statistics.median(pages) < 0.2
     finally:
         browser.close()
 
