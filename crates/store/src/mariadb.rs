@@ -8,6 +8,7 @@ use mysql::{Opts, OptsBuilder, Pool, PoolConstraints, PoolOpts, PooledConn};
 use sortie_core::{Ident, Precondition};
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// Rows of one statement.
@@ -46,6 +47,8 @@ pub struct MariaDb {
     /// Without its password.
     place: String,
     wait: Duration,
+    /// The numbers of games that were asked for: they never change.
+    games: Mutex<HashMap<GameName, u16>>,
 }
 
 type Row = (Vec<u8>, u8, u64, u32, u8, u16, u32);
@@ -67,7 +70,7 @@ impl MariaDb {
         let pool_opts = PoolOpts::default().with_constraints(constraints).with_reset_connection(false);
         let opts = OptsBuilder::from_opts(opts).pool_opts(pool_opts);
         let pool = Pool::new(opts).map_err(|error| broken(error.to_string()))?;
-        let store = MariaDb { pool, place, wait };
+        let store = MariaDb { pool, place, wait, games: Mutex::default() };
         store.migrate()?;
         Ok(store)
     }
@@ -130,7 +133,14 @@ impl MariaDb {
     }
 
     fn game(&self, connection: &mut PooledConn, game: &GameName) -> Result<Option<u16>, StoreError> {
-        self.at(connection.exec_first("SELECT id FROM games WHERE name = ?", (game.to_string(),)))
+        let mut games = self.games.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(&id) = games.get(game) {
+            return Ok(Some(id));
+        }
+        let query = "SELECT id FROM games WHERE name = ?";
+        let id = self.at(connection.exec_first::<u16, _, _>(query, (game.to_string(),)))?;
+        games.extend(id.map(|id| (game.clone(), id)));
+        Ok(id)
     }
 
     fn entry(&self, row: Row) -> Result<Entry, StoreError> {
@@ -242,6 +252,10 @@ impl Store for MariaDb {
             let added = self.put_in(connection, game, batches);
             let end = if added.is_ok() { "COMMIT" } else { "ROLLBACK" };
             let ended = connection.query_drop(end);
+            if added.is_err() {
+                // The number of a game that was new went with the rest.
+                self.games.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).remove(game);
+            }
             let added = added?;
             self.at(ended)?;
             Ok(added)
