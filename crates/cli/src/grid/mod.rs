@@ -104,7 +104,6 @@ impl Spec {
     }
 
     /// Refuses what only proofs have: claims.
-    #[cfg(feature = "grid")]
     pub fn without_claims(&self) -> Result<()> {
         if self.quorum != 1 || self.recheck != 0.0 {
             bail!(
