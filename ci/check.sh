@@ -61,7 +61,7 @@ component() {
 neural() {
     cargo clippy -p sortie-cli --features neural --all-targets --locked -- -D warnings
     cargo test -p sortie-neural --locked
-    cargo test -p sortie-cli --features neural --locked --test program -- learning policy
+    cargo test -p sortie-cli --features neural --locked -- learning:: policy::
 }
 
 book() {

@@ -18,11 +18,23 @@ pub trait Learnable: Domain {
     /// Where in the output planes the value of a move stands. Different legal moves of a state, different cells.
     fn output(&self, state: &Self::State, mv: Self::Move) -> Cell;
 
+    /// Where moves of this code have their value, if their code alone tells. A network that is asked once is then the
+    /// policy that a search begins with, and costs it nothing.
+    fn output_of_code(&self, _code: u64) -> Option<Cell> {
+        None
+    }
+
     /// The upper left cell of the window of `size` by `size` cells that shows this state: in each direction the window
     /// lies on the board or, if it is the larger one, holds all of it. It depends on nothing but the state, and follows
     /// the symmetries.
     fn corner(&self, _state: &Self::State, _size: usize) -> (i32, i32) {
         (0, 0)
+    }
+
+    /// The places of these moves, written over `out`.
+    fn outputs(&self, state: &Self::State, moves: &[Self::Move], out: &mut Vec<Cell>) {
+        out.clear();
+        out.extend(moves.iter().map(|&mv| self.output(state, mv)));
     }
 
     /// Everything a network is shown about a state and these of its moves, written over `scene`.
@@ -36,8 +48,7 @@ pub trait Learnable: Domain {
     ) {
         scene.inputs.clear();
         self.features(state, representation, &mut scene.inputs);
-        scene.outputs.clear();
-        scene.outputs.extend(moves.iter().map(|&mv| self.output(state, mv)));
+        self.outputs(state, moves, &mut scene.outputs);
         scene.corner = self.corner(state, size);
     }
 }

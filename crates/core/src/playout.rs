@@ -135,9 +135,21 @@ impl<P: Problem> Scratch<P> {
         }
     }
 
-    /// Lets a guide weigh the moves of all playouts, where the problem can be shown to it.
-    pub fn follow(&mut self, problem: &P, guide: Option<&Guide>) {
+    /// Lets a guide weigh the moves of all playouts, where the problem can be shown to it. Gives the policy to begin
+    /// with: all weights zero, or what the guide has to say where that is one number a code.
+    pub fn follow(&mut self, problem: &P, guide: Option<&Guide>) -> Policy {
         self.advice = guide.and_then(|guide| Advice::new(guide, problem));
+        let codes_max = problem.codes_max();
+        match (&self.advice, codes_max) {
+            (Some(advice), Some(n)) => match advice.weights(problem, n) {
+                Some(weights) => {
+                    self.advice = None;
+                    Policy::of_weights(weights)
+                }
+                None => Policy::new(codes_max),
+            },
+            _ => Policy::new(codes_max),
+        }
     }
 
     /// Plays a whole sequence, for its end.

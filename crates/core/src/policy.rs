@@ -110,6 +110,14 @@ impl Policy {
         policy
     }
 
+    /// A policy of small codes that begins with these weights, given as their exponentials.
+    pub(crate) fn of_weights(weights: Vec<f64>) -> Policy {
+        let mut policy = Policy::new(Some(weights.len()));
+        let (low, high) = ((-WEIGHT_MAX).exp(), WEIGHT_MAX.exp());
+        policy.weights = weights.into_iter().map(|weight| weight.clamp(low, high)).collect();
+        policy
+    }
+
     fn clear(&mut self, places: usize) {
         self.weights = vec![1.0; places];
         self.logged = vec![0; places];

@@ -64,13 +64,22 @@ pub struct Advice {
     size: usize,
     scene: Scene,
     logits: Vec<f32>,
-    /// The answer about the initial position, by the number of the output cell, if that is used for all.
+    /// The answer about the initial position, if that is used for all.
     once: Option<Once>,
 }
 
+/// What is known of every move there could be.
 struct Once {
-    layout: Layout,
-    logits: Vec<f32>,
+    width: usize,
+    height: usize,
+    /// exp(logit / temperature) but for a factor common to all, by `(plane * height + y) * width + x` of the output cell.
+    odds: Vec<f64>,
+}
+
+impl Once {
+    fn of(&self, cell: Cell) -> f64 {
+        self.odds[(cell.plane as usize * self.height + cell.y as usize) * self.width + cell.x as usize]
+    }
 }
 
 impl Advice {
@@ -92,10 +101,27 @@ impl Advice {
             let mut scene = Scene::default();
             learnable.scene(&domain.initial(), &[], representation, size, &mut scene);
             scene.outputs.extend(cells(&layout));
-            advice.reader.read(&scene, &mut advice.logits);
-            advice.once = Some(Once { layout, logits: std::mem::take(&mut advice.logits) });
+            let (mut logits, mut odds) = (Vec::new(), Vec::new());
+            advice.reader.read(&scene, &mut logits);
+            odds_of(&logits, guide.trust.temperature, &mut odds);
+            advice.once = Some(Once { width: layout.width, height: layout.height, odds });
         }
         Some(advice)
+    }
+
+    /// The exponential of what this adds to the weight of every code below `codes_max`, where that is the same in all
+    /// positions: a bias like that is a policy to begin with.
+    pub(crate) fn weights<D: Domain>(&self, domain: &D, codes_max: usize) -> Option<Vec<f64>> {
+        let once = self.once.as_ref().filter(|_| self.trust.mix == 1.0)?;
+        let learnable = domain.learnable()?;
+        let mut told = false;
+        let weight = |code: usize| {
+            let cell = learnable.output_of_code(code as u64);
+            told |= cell.is_some();
+            cell.map_or(1.0, |cell| once.of(cell))
+        };
+        let weights = (0..codes_max).map(weight).collect();
+        told.then_some(weights)
     }
 
     /// What each of these moves is worth to a playout, written over `factors`: positive, and 1 on average.
@@ -109,20 +135,23 @@ impl Advice {
         let learnable = domain.learnable().expect("it was learnable when the search began");
         match &self.once {
             Some(once) => {
-                let logit = |&mv: &D::Move| once.logits[index(&once.layout, learnable.output(state, mv))];
-                self.logits.clear();
-                self.logits.extend(moves.iter().map(logit));
+                learnable.outputs(state, moves, &mut self.scene.outputs);
+                factors.clear();
+                factors.extend(self.scene.outputs.iter().map(|&cell| once.of(cell)));
             }
             None => {
                 learnable.scene(state, moves, self.representation, self.size, &mut self.scene);
                 self.reader.read(&self.scene, &mut self.logits);
+                odds_of(&self.logits, self.trust.temperature, factors);
             }
         }
-        factors_of(&self.logits, self.trust, factors);
+        // The softmax mixed with the uniform policy, times the number of moves.
+        let scale = self.trust.mix * moves.len() as f64 / factors.iter().sum::<f64>();
+        factors.iter_mut().for_each(|factor| *factor = *factor * scale + (1.0 - self.trust.mix));
     }
 }
 
-/// All cells of the output planes.
+/// All cells of the output planes, in the order of `Once::odds`.
 fn cells(layout: &Layout) -> impl Iterator<Item = Cell> + use<> {
     let (width, height) = (layout.width, layout.height);
     (0..layout.outputs.count * width * height).map(move |i| Cell {
@@ -132,20 +161,12 @@ fn cells(layout: &Layout) -> impl Iterator<Item = Cell> + use<> {
     })
 }
 
-/// The place of a cell among `cells`.
-fn index(layout: &Layout, cell: Cell) -> usize {
-    (cell.plane as usize * layout.height + cell.y as usize) * layout.width + cell.x as usize
-}
-
-/// The mixture of the softmax and the uniform policy, times the number of moves.
-fn factors_of(logits: &[f32], trust: Trust, factors: &mut Vec<f64>) {
+/// exp(logit / temperature), the highest being 1.
+fn odds_of(logits: &[f32], temperature: f64, odds: &mut Vec<f64>) {
     let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max) as f64;
-    factors.clear();
-    factors.extend(
-        logits.iter().map(|&logit| exp(((logit as f64 - highest) / trust.temperature).max(-LOGIT_RANGE))),
-    );
-    let scale = trust.mix * logits.len() as f64 / factors.iter().sum::<f64>();
-    factors.iter_mut().for_each(|factor| *factor = *factor * scale + (1.0 - trust.mix));
+    let odd = |&logit: &f32| exp(((logit as f64 - highest) / temperature).max(-LOGIT_RANGE));
+    odds.clear();
+    odds.extend(logits.iter().map(odd));
 }
 
 #[cfg(test)]
@@ -153,7 +174,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::toy::LeftMove;
 
-    /// Prefers left by so much in the logarithm, and more with every move played; counts how often it is asked.
+    /// Prefers left by so much in the logarithm, and more with every move played.
     pub(crate) struct Leftist(pub f32);
 
     struct LeftReader(f32);
@@ -201,6 +222,21 @@ pub(crate) mod tests {
         let mixed = factors(&leftist(1000.0, Trust { mix: 0.75, ..Trust::default() }), (0, 0));
         assert!((mixed[0] - 1.75).abs() < 1e-9 && (mixed[1] - 0.25).abs() < 1e-9);
         assert!(factors(&leftist(1000.0, Trust::default()), (0, 0))[1] > 0.0);
+    }
+
+    #[test]
+    fn one_pass_is_a_policy_to_begin_with_where_codes_tell_the_moves() {
+        let left = LeftMove { depth: 30 };
+        let follow = |trust| {
+            let mut scratch = crate::playout::Scratch::new(&left);
+            let policy = scratch.follow(&left, Some(&leftist(1.0, trust)));
+            [0, 7].map(|depth| policy.log_weight(2 * depth + 1) - policy.log_weight(2 * depth))
+        };
+        let once = Trust { once: true, temperature: 0.5, ..Trust::default() };
+        assert!(follow(once).iter().all(|difference| (difference - 2.0).abs() < 1e-9));
+        // A mixture depends on how many moves there are, and without `once` on the position.
+        assert_eq!(follow(Trust { mix: 0.5, ..once }), [0.0; 2]);
+        assert_eq!(follow(Trust::default()), [0.0; 2]);
     }
 
     #[test]

@@ -62,6 +62,10 @@ impl Learnable for LeftMove {
     fn output(&self, state: &(u32, u32), left: bool) -> Cell {
         Cell { plane: u8::from(!left), x: state.0 as u8, y: 0 }
     }
+
+    fn output_of_code(&self, code: u64) -> Option<Cell> {
+        Some(self.output(&((code / 2) as u32, 0), code % 2 == 1))
+    }
 }
 
 impl Problem for LeftMove {

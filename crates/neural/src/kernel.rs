@@ -548,12 +548,10 @@ fn add<const B: usize>(sums: &mut Channels<B>, more: &Channels<B>) {
 
 /// The sum of products, eight partial sums first.
 fn dot<const B: usize>(a: &Channels<B>, b: &Channels<B>) -> f32 {
-    let mut sums = [0.0f32; 8];
+    let mut sums = Eight::ZERO;
     for (a, b) in a.iter().zip(b) {
-        for i in 0..8 {
-            sums[i] = a.0[i].mul_add(b.0[i], sums[i]);
-        }
+        sums.add_products(a, b);
     }
-    let [a, b, c, d, e, f, g, h] = sums;
+    let [a, b, c, d, e, f, g, h] = sums.0;
     ((a + e) + (b + f)) + ((c + g) + (d + h))
 }

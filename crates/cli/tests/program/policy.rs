@@ -57,7 +57,7 @@ mod neural {
     fn a_run_with_a_policy_is_resumed_with_the_same_network_only() {
         let home = Home::new();
         home.write("net.safetensors", net().to_bytes());
-        let solve = "solve morpion/5D --level 3 --iterations 12 --seed 3 --best-of 2 --threads 2 --quiet --json \
+        let solve = "solve morpion/5D --level 3 --iterations 8 --seed 3 --best-of 2 --threads 2 --quiet --json \
                      --checkpoint-every 20ms --policy net.safetensors --out";
         let whole = home.json(&format!("{solve} whole"));
         let mut child = home.spawn(&format!("{solve} run"));

@@ -78,12 +78,12 @@ impl BeamNrpa {
 
     pub(super) fn run<P: Problem>(&self, problem: &P, run: &mut Run) {
         let mut nest = Nest::new(problem, self);
-        nest.scratch.follow(problem, run.guide());
+        let policy = nest.scratch.follow(problem, run.guide());
         // A checkpoint that does not fit is no reason to lose the run: the stream goes on with a fresh search.
         let resumed = run.take_resumed().is_some_and(|bytes| nest.load(&bytes));
         let top = self.level as usize;
         if !resumed {
-            nest.levels[top].begin(&Policy::new(problem.codes_max()));
+            nest.levels[top].begin(&policy);
         }
         nest.search(top, resumed, run);
     }

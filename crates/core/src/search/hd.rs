@@ -70,7 +70,7 @@ impl HdNrpa {
 
     pub(super) fn run<P: Problem>(&self, problem: &P, run: &mut Run) {
         let mut nest = Nest::new(problem, self);
-        nest.scratch.follow(problem, run.guide());
+        nest.policy = nest.scratch.follow(problem, run.guide());
         // A checkpoint that does not fit is no reason to lose the run: the stream goes on with a fresh search.
         let resumed = run.take_resumed().is_some_and(|bytes| nest.load(&bytes));
         nest.search(self.level as usize, resumed, run);

@@ -183,8 +183,8 @@ mod tests {
         for search in
             [nrpa(2, 8), nrpa(3, 4), Search::Nmcs(Nmcs { level: 2, stabilise: 2, ..Nmcs::default() })]
         {
-            for once in [false, true] {
-                let guide = leftist(-0.1, Trust { once, mix: 0.9, temperature: 1.5 });
+            for (once, mix) in [(false, 0.9), (true, 0.9), (true, 1.0)] {
+                let guide = leftist(-0.1, Trust { once, mix, temperature: 1.5 });
                 resumes_exactly_guided(&left, &search, Some(guide), 1);
             }
         }

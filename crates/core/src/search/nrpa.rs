@@ -137,7 +137,7 @@ impl Nrpa {
         let resumed = run.take_resumed();
         let work = |member: Option<Member<'_, P::Move>>, run: &mut Run| {
             let mut nest = Nest::new(problem, self, member);
-            nest.scratch.follow(problem, run.guide());
+            nest.policy = nest.scratch.follow(problem, run.guide());
             // A checkpoint that does not fit is no reason to lose the run: the stream goes on with a fresh search.
             let resumed = resumed.as_deref().is_some_and(|bytes| nest.load(bytes));
             nest.search(self.level as usize, resumed, run);

@@ -5,7 +5,7 @@
 //! The paper marks a line at its first point. Here it is the middle one: all of the line is then as near as it can be,
 //! within what three layers of 3x3 see, and a mirrored line is marked at the mirrored cell.
 
-use super::{DIRECTIONS, Direction, Morpion, Move, State, in_cross, place, xy};
+use super::{DIRECTIONS, Direction, Morpion, Move, SIZE, State, in_cross, place, xy};
 use sortie_core::learn::{Cell, Layout, Learnable, Planes, Representation, Turn, turn_point};
 
 /// Planes of drawn lines begin here, those of legal lines behind them, then come the last moves.
@@ -49,6 +49,23 @@ impl Learnable for Morpion {
 
     fn output(&self, _: &State, mv: Move) -> Cell {
         self.line_cell(0, mv)
+    }
+
+    fn output_of_code(&self, line: u64) -> Option<Cell> {
+        let (lane, at) = (line as i32 / SIZE as i32, line as i32 % SIZE as i32);
+        let (direction, lane) = ((lane / SIZE as i32) as usize, lane % SIZE as i32);
+        // The first point, from what `lanes_through` and `position` make of it.
+        let (x, y) = match direction {
+            0 => (at, lane),
+            1 => (lane, at),
+            2 => (at, (lane - at).rem_euclid(SIZE as i32)),
+            _ => (at, (at - lane).rem_euclid(SIZE as i32)),
+        };
+        let Direction { dx, dy, .. } = DIRECTIONS[direction];
+        let steps = middle(self.variant.length as i32);
+        let (x, y) = (x + steps * dx, y + steps * dy);
+        let inside = |v: i32| (0..self.width()).contains(&v);
+        (inside(x) && inside(y)).then_some(Cell { plane: direction as u8, x: x as u8, y: y as u8 })
     }
 
     /// The middle of the paper, moved no further than it takes to show all points; the middle of them if they are too
@@ -136,7 +153,7 @@ mod tests {
     use super::super::{VARIANTS, Variant};
     use super::*;
     use sortie_core::learn::{Scene, inverse_symmetry};
-    use sortie_core::{AnyProblem, Domain, Rng};
+    use sortie_core::{AnyProblem, Domain, Problem, Rng};
     use std::collections::HashSet;
 
     fn variant(name: &str) -> Variant {
@@ -207,6 +224,10 @@ mod tests {
                     scene.turn(&layout, 1, size, inverse_symmetry(symmetry));
                     assert_eq!(scene, here);
 
+                    for &mv in &state.legal {
+                        let told = m.output_of_code(m.code(&state, mv));
+                        assert_eq!(told, Some(m.output(&state, mv)), "{}", variant.name);
+                    }
                     let i = state.legal.iter().position(|&other| other == mv).expect("legal");
                     scene.turn(&layout, 1, size, symmetry);
                     let same = |&&other: &&Move| m.output(&turned, other) == scene.outputs[i];
