@@ -64,7 +64,7 @@ component() {
 # The networks themselves are tested with the workspace; here is the command that has them.
 neural() {
     cargo clippy -p sortie-cli --features neural --all-targets --locked -- -D warnings
-    cargo test -p sortie-cli --features neural --locked -- policy learning
+    cargo test -p sortie-cli --features neural --locked -- learning:: policy::
 }
 
 book() {

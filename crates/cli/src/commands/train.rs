@@ -316,7 +316,7 @@ pub fn train(path: &Path, request: &Request, pace: Pace, stop: &AtomicBool) -> R
     // An epoch is in the curve before it is in the checkpoint.
     epochs.truncate(trainer.epoch() as usize);
     let mut progress = Progress::new(pace.quiet, 0.0);
-    if !pace.quiet {
+    if !pace.quiet && !trainer.finished() {
         progress.line(&format!(
             "{} games, {} positions to learn from; {} games, {} positions to test with",
             count(split.games.0 as u64),

@@ -120,7 +120,9 @@ impl Lab<'_> {
     fn games(&self) -> Result<(PathBuf, Set)> {
         let path = self.path.join("games");
         let games = ((self.request.seconds * GAMES_A_SECOND) as u64).max(20);
-        self.say(&format!("games: {} by NRPA", count(games)));
+        if !path.exists() {
+            self.say(&format!("games: {} by NRPA", count(games)));
+        }
         let search = Search::Nrpa(Nrpa { level: 3, iterations: 40, ..Nrpa::default() });
         let request = data::Request { min_score: Some(70.0), max_score: Some(82.0), ..ask(search, games) };
         let set = data::generate(&path, &request, self.request.threads, self.quiet, &self.stop)?;
@@ -130,11 +132,13 @@ impl Lab<'_> {
     /// A network that learnt them: `residual-r2`.
     fn net(&self, name: &str) -> Result<(PathBuf, Vec<Epoch>)> {
         let (games, _) = self.games()?;
-        self.say(&format!("network: {name}"));
+        let path = self.path.join(name);
+        if !path.exists() {
+            self.say(&format!("network: {name}"));
+        }
         let (net, rep) = name.split_once('-').expect("an architecture and a representation");
         let how = HowArgs { net: net.into(), rep: Some(rep.into()), epochs: EPOCHS, ..HowArgs::default() };
         let request = how.request(&Instance::open(INSTANCE)?, vec![games], None)?;
-        let path = self.path.join(name);
         let epochs = train::train(&path, &request, Pace::new(self.request.threads, self.quiet), &self.stop)?;
         Ok((path.join(NET), self.stopped(epochs)?))
     }
