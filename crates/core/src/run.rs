@@ -150,7 +150,7 @@ pub struct Control<'a> {
     pub stop: &'a AtomicBool,
     /// Who is told.
     pub observer: &'a dyn Observer,
-    /// How often each stream sends a checkpoint; `None`: never.
+    /// How often each stream sends a checkpoint; zero: whenever it can; `None`: never.
     pub checkpoint_every: Option<Duration>,
     /// Wall time already spent by earlier sessions of the same run.
     pub seconds_before: f64,
@@ -360,7 +360,9 @@ impl<'a> Run<'a> {
     /// A search calls this before `checkpoint`; `entropy` is asked only when one is due, so that it costs nothing.
     #[inline]
     pub fn policy(&mut self, entropy: impl FnOnce() -> Option<f64>) {
-        if self.checkpoint_due && self.ended.is_none() {
+        let speaks = matches!(self.part, Part::Whole | Part::Replica { speaks: true });
+        let always = speaks && self.control.checkpoint_every == Some(Duration::ZERO);
+        if (self.checkpoint_due || always) && self.ended.is_none() {
             let stream = self.stream;
             if let Some(entropy) = entropy().filter(|_| self.part != Part::Replica { speaks: false }) {
                 self.control.observer.on(Event::Policy { stream, entropy });

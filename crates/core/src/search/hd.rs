@@ -214,6 +214,8 @@ impl<'a, P: Problem> Nest<'a, P> {
                     Some(trace) => bucket.trace = trace,
                     None => return false,
                 }
+                // Places that a level below has taken are given back when it ends.
+                bucket.trace.forget_all_ids();
                 bucket.fingerprint = self.problem.fingerprint(self.scratch.end());
             }
             beam.len = saved.beam.len();

@@ -10,6 +10,9 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+/// Checkpoints of a run that are tried.
+const RESUMED_MAX: usize = 60;
+
 /// A complete tree of three children a node; no two leaves have the same score.
 pub fn tree(depth: u32) -> Tree {
     let nodes = (3usize.pow(depth + 1) - 1) / 2;
@@ -49,7 +52,7 @@ pub fn guided_end<P: Problem>(
     run.finish()
 }
 
-/// Goes on from every checkpoint of a run (at least `n` of them) and expects the end of the whole run.
+/// Goes on from checkpoints of a run, of which there are at least `n`, and expects the end of the whole run.
 pub fn resumes_exactly<P: Problem>(problem: &P, search: &Search, n: usize) {
     resumes_exactly_guided(problem, search, None, n);
 }
@@ -73,7 +76,8 @@ pub fn resumes_exactly_guided<P: Problem>(problem: &P, search: &Search, guide: O
     let taken: Vec<StreamCheckpoint> =
         checkpoints.lock().unwrap().iter().filter(|c| !c.search.is_empty()).cloned().collect();
     assert!(taken.len() >= n, "{} checkpoints", taken.len());
-    for checkpoint in taken {
+    let step = 1 + taken.len() / RESUMED_MAX;
+    for checkpoint in taken.into_iter().step_by(step) {
         let mut control = Control::new(Limits::default(), &stop, &|_| {});
         control.guide = guide.clone();
         let at = checkpoint.playouts;
