@@ -46,6 +46,12 @@ pub enum Kind {
     Prove,
     /// How spread searches scale.
     Scale,
+    /// Games to learn from.
+    Data,
+    /// A network that learns.
+    Train,
+    /// Experts and networks that learn from them, in turn.
+    Exit,
     /// Some files of a run, but not the one that says what it is.
     Torn,
     /// Nothing of ours.
@@ -53,13 +59,16 @@ pub enum Kind {
 }
 
 /// The file that makes a folder one of a kind.
-const MARKS: [(&str, Kind); 11] = [
+const MARKS: [(&str, Kind); 14] = [
     (SPEC, Kind::Solve),
     ("match.toml", Kind::Match),
     ("tune.toml", Kind::Tune),
     ("study.toml", Kind::Study),
     ("prove.toml", Kind::Prove),
     ("scale.toml", Kind::Scale),
+    ("data.toml", Kind::Data),
+    ("train.toml", Kind::Train),
+    ("exit.toml", Kind::Exit),
     (EVENTS, Kind::Torn),
     (RECORD, Kind::Torn),
     (GAMES, Kind::Torn),
@@ -81,7 +90,8 @@ impl Kind {
     /// The file that grows while it goes on.
     fn log(self) -> &'static str {
         match self {
-            Kind::Match | Kind::Tune | Kind::Scale => GAMES,
+            Kind::Match | Kind::Tune | Kind::Scale | Kind::Data => GAMES,
+            Kind::Train | Kind::Exit => "curve.jsonl",
             Kind::Study => "cells.jsonl",
             Kind::Prove => JOBS,
             Kind::Solve | Kind::Torn | Kind::Foreign => EVENTS,
@@ -97,6 +107,9 @@ impl Kind {
             Kind::Study => "study",
             Kind::Prove => "proof search",
             Kind::Scale => "scaling study",
+            Kind::Data => "games to learn from",
+            Kind::Train => "training",
+            Kind::Exit => "expert iteration",
             Kind::Torn => "incomplete",
             Kind::Foreign => "not a run",
         }

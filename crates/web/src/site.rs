@@ -257,6 +257,7 @@ impl Site {
             ([], Kind::Match | Kind::Tune) => pages::contest::page(&summary),
             ([], Kind::Study) => pages::study::page(&summary),
             ([], Kind::Scale) => pages::scale::page(&summary),
+            ([], Kind::Data | Kind::Train | Kind::Exit) => pages::learn::page(&summary),
             ([], Kind::Prove) => pages::prove::page(self, request, &summary),
             ([], Kind::Foreign) => pages::explain(404, name, &summary.trouble.join(" ")),
             (["kin"], Kind::Solve) => pages::run::kin_now(self, &summary),

@@ -7,6 +7,7 @@ pub mod assets;
 pub mod compare;
 pub mod contest;
 pub mod events;
+pub mod learn;
 pub mod play;
 pub mod prove;
 pub mod report;

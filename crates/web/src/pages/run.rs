@@ -22,7 +22,7 @@ const FRAMES_MAX: usize = 100_000;
 const KIN_MAX: usize = 60;
 const KIN_BYTES_MAX: u64 = 64 << 20;
 /// Files of a folder that may be looked at.
-const FILES: [&str; 9] = [
+const FILES: [&str; 12] = [
     SPEC,
     RECORD,
     RESULT,
@@ -32,6 +32,9 @@ const FILES: [&str; 9] = [
     "study.toml",
     "prove.toml",
     "scale.toml",
+    "data.toml",
+    "train.toml",
+    "exit.toml",
 ];
 
 /// The page.
@@ -234,7 +237,7 @@ pub fn commands(run: &Summary) -> Markup {
         Kind::Solve if run.state == State::Running => &["verify", "replay"],
         Kind::Solve => &["resume", "verify", "replay"],
         Kind::Match | Kind::Tune | Kind::Scale => &["resume", "verify"],
-        Kind::Prove | Kind::Study => &["resume"],
+        Kind::Prove | Kind::Study | Kind::Data | Kind::Train | Kind::Exit => &["resume"],
         _ => &["verify"],
     };
     html! {
