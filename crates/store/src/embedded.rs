@@ -6,10 +6,12 @@ use crate::entry::{Batch, Entry, GameName, REST, SOURCES_MAX, Source, digest};
 use crate::{Added, Each, Store, StoreError, entry_of};
 use redb::{
     Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction, ReadableDatabase,
-    ReadableTable, ReadableTableMetadata, TableDefinition, TableError, TableHandle, WriteTransaction,
+    ReadableTable, ReadableTableMetadata, StorageError, TableDefinition, TableError, TableHandle,
+    WriteTransaction,
 };
 use sortie_core::{Ident, Precondition};
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -84,6 +86,16 @@ impl Embedded {
         StoreError::Broken { place: self.path.display().to_string(), message: message.to_string() }
     }
 
+    /// A file that cannot be opened: of another kind, mostly.
+    fn closed(&self, error: DatabaseError) -> StoreError {
+        match &error {
+            DatabaseError::Storage(StorageError::Io(io)) if io.kind() == ErrorKind::InvalidData => {
+                self.broken("this is no database of proved positions")
+            }
+            _ => self.broken(error),
+        }
+    }
+
     fn busy(&self) -> StoreError {
         StoreError::Busy(self.path.display().to_string())
     }
@@ -122,7 +134,7 @@ impl Embedded {
                     std::thread::sleep(TRY_EVERY);
                 }
                 Err(DatabaseError::DatabaseAlreadyOpen) => return Err(self.busy()),
-                Err(error) => return Err(self.broken(error)),
+                Err(error) => return Err(self.closed(error)),
             }
         }
     }
@@ -172,10 +184,10 @@ impl Embedded {
                     mended = true;
                     match builder().open(&self.path) {
                         Ok(_) | Err(DatabaseError::DatabaseAlreadyOpen) => {}
-                        Err(error) => return Err(self.broken(error)),
+                        Err(error) => return Err(self.closed(error)),
                     }
                 }
-                Err(error) => return Err(self.broken(error)),
+                Err(error) => return Err(self.closed(error)),
             }
         }
     }
@@ -487,4 +499,20 @@ fn last(
 ) -> Result<u32, redb::StorageError> {
     let mut range = sources.range((game, 0)..=(game, u32::MAX))?;
     Ok(range.next_back().transpose()?.map_or(0, |(key, _)| key.value().1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_another_kind_is_named_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.db");
+        std::fs::write(&path, "my notes").unwrap();
+        let store = Embedded::new(&path, Duration::from_secs(1));
+        let told = store.games().unwrap_err().to_string();
+        assert!(told.contains("notes.db") && told.contains("no database"), "{told}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "my notes");
+    }
 }

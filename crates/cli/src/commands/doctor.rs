@@ -80,7 +80,7 @@ fn look() -> Vec<Finding> {
             &["--version"],
             "a shared win/loss database: apt install mariadb-server",
         ),
-        ("NVIDIA GPU", &["nvidia-smi"], &["-L"], "networks train faster with one; nothing here needs it"),
+        ("NVIDIA GPU", &["nvidia-smi"], &["-L"], "nothing here uses it yet"),
         (
             "Chromium",
             &["chromium", "google-chrome"],
