@@ -4,14 +4,15 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+server=$PWD/bench/mariadb.sh
 target=${CARGO_TARGET_DIR:-$PWD/target}
 folder=$target/mariadb
 home=$(mktemp -d)
-trap 'bench/mariadb.sh stop "$folder"; rm -rf "$folder" "$home"' EXIT
+trap '"$server" stop "$folder"; rm -rf "$folder" "$home"' EXIT
 
 rm -rf "$folder"
-url=$(bench/mariadb.sh start "$folder")
-export SORTIE_MARIADB=${url/sortie/NAME} SORTIE_MARIADB_CRASH="bench/mariadb.sh crash $folder" SORTIE_ROOT=$PWD
+url=$("$server" start "$folder")
+export SORTIE_MARIADB=${url/sortie/NAME} SORTIE_MARIADB_CRASH="$server crash $folder" SORTIE_ROOT=$PWD
 
 echo "-- the suite"
 cargo test --locked -p sortie-store --features mariadb --test suite
