@@ -131,6 +131,8 @@ fn measure(args: &BenchGrid, store: &std::path::Path) -> Result<Vec<Round>> {
     };
     let mut rounds = Vec::new();
     // The first round finds cold caches and workers that are just arriving.
+    // In all rounds: a short one may be over before a worker has said anything of itself.
+    let mut crowd = Crowd::default();
     for round in 0..=args.rounds {
         let jobs = if round == 0 { (args.jobs / 10).max(1) } else { args.jobs };
         let before = used();
@@ -141,7 +143,6 @@ fn measure(args: &BenchGrid, store: &std::path::Path) -> Result<Vec<Round>> {
         });
         let (threads_seconds, middle) = (source.seconds()?, used());
         let mut source = Spins::new(jobs, u64::from(args.job_ms));
-        let mut crowd = Crowd::default();
         drive(&mut source, &options, &NoClaims, &stop, &mut crowd)?;
         let (grid_seconds, after) = (source.seconds()?, used());
         if crowd.0.len() < args.workers as usize && round > 0 {
