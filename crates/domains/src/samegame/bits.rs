@@ -237,6 +237,25 @@ mod register {
     }
 }
 
+/// The lowest bits of `bits`, one for each bit of `to`, put where those are: what `pack` undoes.
+#[inline]
+pub fn spread(bits: u64, to: u64) -> u64 {
+    #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
+    // SAFETY: the target feature that the intrinsic needs is enabled for the whole build.
+    unsafe {
+        std::arch::x86_64::_pdep_u64(bits, to)
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "bmi2")))]
+    {
+        let (mut bits, mut to, mut all) = (bits, to, 0);
+        while to != 0 {
+            all |= (to & to.wrapping_neg()) * (bits & 1);
+            (bits, to) = (bits >> 1, to & (to - 1));
+        }
+        all
+    }
+}
+
 /// The bits of `lane` that `keep` selects, packed to the bottom.
 #[inline]
 pub fn pack(lane: u64, keep: u64) -> u64 {

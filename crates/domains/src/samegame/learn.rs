@@ -57,7 +57,7 @@ mod tests {
     fn a_board_drawn_by_hand() {
         let read = |_: &str| Ok("0 0 1\n2 1 1\n".to_string());
         let board = board::open(&Request { name: "x", options: Options::default(), read: &read });
-        let game = SameGame::<16, 4>::new(board.expect("a board"), false);
+        let game = SameGame::<16, 4>::new(board.expect("a board"), false, false);
         let state = game.initial();
         let mut moves = Vec::new();
         game.moves(&state, &mut moves);

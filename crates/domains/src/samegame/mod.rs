@@ -11,7 +11,7 @@ mod board;
 mod learn;
 
 use crate::instance::{Entry, OpenError, Opened, Request};
-use bits::{Bits, pack};
+use bits::{Bits, pack, spread};
 use board::Board;
 use sortie_core::learn::Learnable;
 use sortie_core::picture::{PALETTE, Picture, Shape};
@@ -24,7 +24,13 @@ pub static ENTRY: Entry = Entry {
     name: "samegame",
     about: "remove groups of equal colour from a falling board",
     names: board::NAMES,
-    options: &[("score", "papers (default), or penalty: minus (r-2)^2 for the r cells left of each colour")],
+    options: &[
+        ("score", "papers (default), or penalty: minus (r-2)^2 for the r cells left of each colour"),
+        (
+            "codes",
+            "tiles (default): a policy knows a group by where its cells were at the start; or cells: by where they are",
+        ),
+    ],
     examples: &["samegame/1", "samegame/20:score=penalty", "samegame/10x12x4-7"],
     open,
 };
@@ -32,12 +38,13 @@ pub static ENTRY: Entry = Entry {
 fn open(request: &Request) -> Result<Opened, OpenError> {
     let mut options = request.options.clone();
     let penalty = options.choice("score", &["papers", "penalty"])? == 1;
+    let tiles = options.choice("codes", &["tiles", "cells"])? == 0;
     options.finish(ENTRY.options)?;
     let board = board::open(request)?;
     Ok(Opened::Problem(if board.columns <= Small::COLUMNS_MAX && board.rows <= Small::ROWS_MAX {
-        Box::new(SameGame::<16, 4>::new(board, penalty))
+        Box::new(SameGame::<16, 4>::new(board, penalty, tiles))
     } else {
-        Box::new(SameGame::<64, 64>::new(board, penalty))
+        Box::new(SameGame::<64, 64>::new(board, penalty, tiles))
     }))
 }
 
@@ -49,6 +56,9 @@ const COLOURS_MAX: usize = 8;
 const CLEARED: f64 = 1000.0;
 /// Pairs of the tabu colour may be played after this many moves.
 const TABU_MOVES: u16 = 10;
+
+/// No group is preferred by more than this.
+const BIAS_MAX: f64 = 8.0;
 
 /// A board and its scoring.
 pub struct SameGame<const LANE: usize, const W: usize> {
@@ -64,6 +74,13 @@ pub struct SameGame<const LANE: usize, const W: usize> {
 pub struct State<const LANE: usize, const W: usize> {
     /// `cells[c]` are the cells of colour c.
     cells: [Bits<LANE, W>; COLOURS_MAX],
+    /// `tiles[column]`, a lane like those of `cells`: the rows at the start of the cells that are left of a column, in
+    /// the order in which they lie on each other.
+    tiles: Bits<LANE, W>,
+    /// The columns of the start that are not empty.
+    standing: u64,
+    /// Codes go by tiles.
+    by_tiles: bool,
     /// Colours of the board: the rest of `cells` is empty.
     colours: u8,
     /// Columns that are not empty; they are the leftmost ones.
@@ -111,13 +128,15 @@ impl<const LANE: usize, const W: usize> Clone for State<LANE, W> {
         self.places.clone_from(&from.places);
         self.free.clone_from(&from.free);
         (self.cells, self.colours, self.columns) = (from.cells, from.colours, from.columns);
+        (self.tiles, self.standing, self.by_tiles) = (from.tiles, from.standing, from.by_tiles);
         (self.moves_played, self.points) = (from.moves_played, from.points);
     }
 }
 
 impl<const LANE: usize, const W: usize> PartialEq for State<LANE, W> {
     fn eq(&self, other: &Self) -> bool {
-        self.moves_played == other.moves_played && self.points == other.points && self.cells == other.cells
+        (self.moves_played, self.points) == (other.moves_played, other.points)
+            && (self.cells, self.tiles, self.standing) == (other.cells, other.tiles, other.standing)
     }
 }
 
@@ -131,7 +150,7 @@ impl<const LANE: usize, const W: usize> Hash for State<LANE, W> {
 }
 
 impl<const LANE: usize, const W: usize> SameGame<LANE, W> {
-    fn new(board: Board, penalty: bool) -> Self {
+    fn new(board: Board, penalty: bool, by_tiles: bool) -> Self {
         let mut cells = [Bits::EMPTY; COLOURS_MAX];
         let mut counts = [0; COLOURS_MAX];
         for column in 0..board.columns {
@@ -144,6 +163,9 @@ impl<const LANE: usize, const W: usize> SameGame<LANE, W> {
         let most = *counts.iter().max().expect("there are colours");
         let tabu = counts.iter().position(|&n| n == most).expect("the maximum is among them") as u8;
         let mut start = State {
+            tiles: cells.iter().fold(Bits::EMPTY, |all, cells| all.or(cells)),
+            standing: u64::MAX >> (64 - board.columns),
+            by_tiles,
             cells,
             colours: counts.iter().rposition(|&n| n > 0).map_or(0, |last| last + 1) as u8,
             columns: board.columns as u8,
@@ -271,6 +293,13 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
         state.find(mv).expect("a legal move names a group").code
     }
 
+    /// Larger groups first, as in GNRPA (Cazenave 2020), and the tabu colour later.
+    fn bias(&self, state: &State<LANE, W>, mv: u16) -> f64 {
+        let tabu = state.cells[self.tabu as usize].contains(mv as usize);
+        let size = state.shapes[state.places[mv as usize] as usize].count();
+        (f64::from(size) - 2.0 - f64::from(u8::from(tabu))).min(BIAS_MAX)
+    }
+
     /// The selective policy (Cazenave 2016): groups of the tabu colour are kept back, except pairs once more than ten
     /// moves are played, until the colour is one single group or nothing else is left.
     fn choices(&self, state: &State<LANE, W>, out: &mut Choices<u16>) {
@@ -352,6 +381,8 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
                 *bits = *bits & !lane_mask | lane << shift;
                 left |= lane;
             }
+            let tiles = &mut self.tiles.0[word];
+            *tiles ^= spread(gone, (*tiles & lane_mask) >> shift) << shift;
             emptied |= u64::from(left == 0) << ((word * 64 + shift) / LANE);
         });
         if emptied == 0 {
@@ -363,6 +394,8 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
             for cells in &mut self.cells[..colours] {
                 cells.close_lane(column);
             }
+            self.tiles.close_lane(column);
+            self.standing ^= spread(1 << column, self.standing);
             self.columns -= 1;
             emptied ^= 1 << column;
         }
@@ -407,6 +440,7 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
     /// Finds the groups that have a cell in `seeds` and appends them to `groups`; gives all their cells.
     fn find_groups_in(&mut self, seeds: &Bits<LANE, W>) -> Bits<LANE, W> {
         let mut found = Bits::EMPTY;
+        let all = self.cells[..self.colours as usize].iter().fold(Bits::EMPTY, |all, cells| all.or(cells));
         for colour in 0..self.colours as usize {
             let cells = self.cells[colour];
             // Only cells with a neighbour of their colour belong to a group.
@@ -422,11 +456,28 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
                 }
                 let first = shape.first().expect("it holds the seed") as u16;
                 self.places[first as usize] = place;
-                let (code, size) = (shape.hash(mix(colour as u64)), shape.count() as u16);
+                let named = if self.by_tiles { self.at_the_start(&shape, &all) } else { shape };
+                let (code, size) = (named.hash(mix(colour as u64)), shape.count() as u16);
                 self.groups.push(Group { code, first, place, size, colour: colour as u8 });
             }
         }
         found
+    }
+
+    /// Where the cells of a group were at the start; `all` are the cells that are left.
+    #[inline]
+    fn at_the_start(&self, shape: &Bits<LANE, W>, all: &Bits<LANE, W>) -> Bits<LANE, W> {
+        // The cells that are left and the tiles stand for each other in their order, column by column.
+        let rows = Bits(std::array::from_fn(|i| spread(pack(shape.0[i], all.0[i]), self.tiles.0[i])));
+        if self.standing & self.standing.wrapping_add(1) == 0 {
+            return rows;
+        }
+        let mut moved = Bits::EMPTY;
+        rows.for_each_lane(|word, shift, lane| {
+            let column = spread(1 << ((word * 64 + shift) / LANE), self.standing).trailing_zeros() as usize;
+            moved.0[column * LANE / 64] |= lane << (column * LANE % 64);
+        });
+        moved
     }
 }
 

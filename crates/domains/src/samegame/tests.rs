@@ -2,9 +2,10 @@
 
 use super::*;
 use sortie_core::{Rng, conformance};
+use std::collections::{HashMap, HashSet};
 
 fn game(name: &str) -> SameGame<16, 4> {
-    SameGame::new(board(name), false)
+    SameGame::new(board(name), false, true)
 }
 
 fn board(name: &str) -> Board {
@@ -15,23 +16,29 @@ fn board(name: &str) -> Board {
 #[test]
 fn conforms() {
     conformance::problem(&game("1"), 5, 1);
-    conformance::problem(&SameGame::<16, 4>::new(board("6"), true), 5, 2);
+    conformance::problem(&SameGame::<16, 4>::new(board("6"), true, false), 5, 2);
     conformance::problem(&game("1x9x2-3"), 5, 3);
     conformance::problem(&game("16x15x3-3"), 3, 4);
-    conformance::problem(&SameGame::<64, 64>::new(board("1"), false), 2, 5);
-    conformance::problem(&SameGame::<64, 64>::new(board("20x31x8-5"), false), 1, 6);
+    conformance::problem(&SameGame::<64, 64>::new(board("1"), false, false), 2, 5);
+    conformance::problem(&SameGame::<64, 64>::new(board("20x31x8-5"), false, false), 1, 6);
 }
 
 /// The rules once more, cell by cell.
 struct Plain {
     columns: Vec<Vec<u8>>, // bottom first
+    /// `tiles[column][row]`: where the cell was at the start.
+    tiles: Vec<Vec<(usize, usize)>>,
     points: f64,
 }
 
 impl Plain {
     fn new(board: &Board) -> Plain {
         let column = |c| (0..board.rows).map(|r| board.colour(c, r)).collect();
-        Plain { columns: (0..board.columns).map(column).collect(), points: 0.0 }
+        Plain {
+            columns: (0..board.columns).map(column).collect(),
+            tiles: (0..board.columns).map(|c| (0..board.rows).map(|r| (c, r)).collect()).collect(),
+            points: 0.0,
+        }
     }
 
     fn group(&self, column: usize, row: usize) -> Vec<(usize, usize)> {
@@ -65,8 +72,10 @@ impl Plain {
     fn play(&mut self, group: &[(usize, usize)]) {
         for &(c, r) in group.iter().rev() {
             self.columns[c].remove(r);
+            self.tiles[c].remove(r);
         }
         self.columns.retain(|column| !column.is_empty());
+        self.tiles.retain(|column| !column.is_empty());
         self.points += ((group.len() - 2) * (group.len() - 2)) as f64;
         if self.columns.is_empty() {
             self.points += 1000.0;
@@ -77,9 +86,10 @@ impl Plain {
 fn agrees_with_the_plain_rules<const LANE: usize, const W: usize>(name: &str, seed: u64) {
     let board = board(name);
     let mut plain = Plain::new(&board);
-    let game = SameGame::<LANE, W>::new(board, false);
+    let game = SameGame::<LANE, W>::new(board, false, true);
     let mut state = game.initial();
     let mut rng = Rng::new(seed, 0);
+    let mut codes = HashMap::new();
     loop {
         let expected = plain.groups();
         let firsts: Vec<u16> = expected.iter().map(|group| (group[0].0 * LANE + group[0].1) as u16).collect();
@@ -87,7 +97,12 @@ fn agrees_with_the_plain_rules<const LANE: usize, const W: usize>(name: &str, se
         game.moves(&state, &mut moves);
         assert_eq!(moves, firsts, "board {name}\n{}", game.show(&state));
         for (group, &first) in expected.iter().zip(&firsts) {
-            assert_eq!(group.len(), state.find(first).unwrap().size as usize);
+            let found = state.find(first).unwrap();
+            assert_eq!(group.len(), found.size as usize);
+            // The code is that of the tiles, wherever they have fallen to.
+            let mut tiles: Vec<_> = group.iter().map(|&(c, r)| plain.tiles[c][r]).collect();
+            tiles.sort();
+            assert_eq!(*codes.entry(tiles).or_insert(found.code), found.code);
         }
         if expected.is_empty() {
             break;
@@ -97,6 +112,7 @@ fn agrees_with_the_plain_rules<const LANE: usize, const W: usize>(name: &str, se
         plain.play(&expected[i]);
         assert_eq!(state.points, plain.points);
     }
+    assert_eq!(codes.values().collect::<HashSet<_>>().len(), codes.len());
 }
 
 #[test]
@@ -113,7 +129,7 @@ fn groups_kept_up_to_date_are_the_groups_there_are() {
 fn from_rows(rows: &str) -> SameGame<16, 4> {
     let read = |_: &str| Ok(rows.to_string());
     let board = board::open(&Request { name: "file", options: Default::default(), read: &read }).unwrap();
-    SameGame::new(board, false)
+    SameGame::new(board, false, false)
 }
 
 fn play_all(game: &SameGame<16, 4>, words: &str) -> State<16, 4> {
