@@ -15,7 +15,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use sortie_neural::data::{Order, Showing, Split};
-use sortie_neural::train::{Engine, Marks, Native, Settings, Snapshot, Trainer};
+use sortie_neural::train::{Marks, Settings, Snapshot, Trainer, engine};
 use sortie_neural::{Architecture, Net, NetSpec};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -128,7 +128,7 @@ pub struct HowArgs {
     /// Share of the games that is held out for the test
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     pub held_out: f64,
-    /// Who computes: native
+    /// Who computes: native, or the framework burn, in builds that have it: burn-cpu, burn-wgpu, burn-cuda
     #[arg(long, value_name = "NAME", default_value = "native")]
     pub device: String,
 }
@@ -381,14 +381,6 @@ pub fn train(path: &Path, request: &Request, pace: Pace, stop: &AtomicBool) -> R
     }
     progress.clear();
     Ok(Some(epochs))
-}
-
-/// Who computes.
-fn engine(name: &str) -> Result<Box<dyn Engine>> {
-    match name {
-        "native" => Ok(Box::new(Native)),
-        other => bail!("there is no device '{other}': expected native"),
-    }
 }
 
 fn first_net(request: &Request) -> Result<Net> {
