@@ -33,7 +33,7 @@ mod words;
 
 use args::{Bench, Cli, Command};
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::process::ExitCode;
 
 /// How a command that was no misuse ended.
@@ -100,6 +100,8 @@ fn command(cli: Cli) -> ExitCode {
         Command::Bench(Bench::Grid(args)) => grid::bench(&args),
         #[cfg(feature = "neural")]
         Command::Bench(Bench::Neural(args)) => commands::bench_neural::run(&args),
+        #[cfg(feature = "neural")]
+        Command::Bench(Bench::Policy(args)) => commands::bench_policy::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),
@@ -140,6 +142,10 @@ fn usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
     }
+    if let Some(missing) = missing_feature(error) {
+        output::say(&format!("sortie: {missing}"));
+        return ExitCode::from(2);
+    }
     let text = error.render().to_string();
     let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let lines: Vec<&str> =
@@ -147,6 +153,18 @@ fn usage(error: &clap::Error) -> ExitCode {
     let text = lines.join(" ").replace(" tip: ", "; ");
     output::say(&format!("sortie: {} (--help shows more)", text.trim_start_matches("error: ")));
     ExitCode::from(2)
+}
+
+/// A command that a build with networks would know: which feature it needs, instead of a guess at what was meant.
+fn missing_feature(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(command)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let known =
+        !cfg!(feature = "neural") && ["data", "train", "exit", "neural", "policy"].contains(&&**command);
+    known.then(|| {
+        format!(
+            "{command}: this sortie was built without networks: build it with `cargo build --release --features neural`"
+        )
+    })
 }
 
 /// `sortie list | head -1` is not a failure.

@@ -7,7 +7,7 @@ use crate::joblevel::{
     AnyWorker, CheckError, Checked, Fact, Goal, Proof, Section, Settled, Statuses, Worker, certify, check,
     harvest, position,
 };
-use crate::learn::{Layout, Lesson, lessons};
+use crate::learn::{Layout, Lesson, lessons, newest_first};
 use crate::mcts::{Searcher, Uct};
 use crate::picture::Picture;
 use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, game_position, perft};
@@ -39,6 +39,9 @@ pub trait AnyProblem: Send + Sync {
         representation: usize,
         size: usize,
     ) -> Result<Vec<Lesson>, ReplayError>;
+    /// The moves of a game in another order, always going on with what became possible last; as they are where that
+    /// would be another game or another score.
+    fn newest_first(&self, words: &[String]) -> Result<Vec<String>, ReplayError>;
 }
 
 /// A two-player game of any type.
@@ -144,6 +147,24 @@ impl<P: Problem> AnyProblem for P {
         let moves = moves_of(self, words)?;
         let known = self.learnable().filter(|domain| representation < domain.layout().representations.len());
         Ok(known.map_or(Vec::new(), |domain| lessons(domain, &moves, representation, size)))
+    }
+
+    fn newest_first(&self, words: &[String]) -> Result<Vec<String>, ReplayError> {
+        let moves = moves_of(self, words)?;
+        let Some(order) = self.learnable().and_then(|domain| newest_first(domain, &moves)) else {
+            return Ok(words.to_vec());
+        };
+        let play = |moves: &[P::Move]| {
+            let mut state = self.initial();
+            let mut words = Vec::with_capacity(moves.len());
+            for &mv in moves {
+                words.push(self.show_move(&state, mv));
+                self.play(&mut state, mv);
+            }
+            (words, self.score(&state))
+        };
+        let ((words, score), (other, other_score)) = (play(&moves), play(&order));
+        Ok(if score == other_score { other } else { words })
     }
 }
 

@@ -5,6 +5,7 @@
 //! training expands a scene into dense planes, the search reads the list as it is.
 
 use crate::domain::Domain;
+use std::cmp::Reverse;
 
 /// A domain that a network can learn. Problems and games say so by `Domain::learnable`.
 pub trait Learnable: Domain {
@@ -227,6 +228,43 @@ pub(crate) fn lessons<D: Learnable + ?Sized>(
         domain.play(&mut state, mv);
     }
     lessons
+}
+
+/// The same moves in the order of somebody who always goes on with what became possible last: of the moves that are
+/// left the newest legal one, of those that are as new the one nearest to the last move, then the one that was played
+/// first. `None` where the moves do not commute, so that some of them cannot be played in this order.
+///
+/// Games of a search come in the order that its policy happened to have, which nobody can foresee. In this order the
+/// next move follows from the last ones but for what matters: which of the moves on offer are part of the game.
+pub(crate) fn newest_first<D: Learnable + ?Sized>(domain: &D, moves: &[D::Move]) -> Option<Vec<D::Move>> {
+    let (mut state, mut legal, mut last) = (domain.initial(), Vec::new(), None);
+    let mut order = Vec::with_capacity(moves.len());
+    // The moves that are left: the step since which each is legal, if it is, its place in the game, and itself.
+    let mut left: Vec<(Option<usize>, usize, D::Move)> =
+        moves.iter().enumerate().map(|(i, &mv)| (None, i, mv)).collect();
+    for step in 0..moves.len() {
+        legal.clear();
+        domain.moves(&state, &mut legal);
+        for (since, _, mv) in &mut left {
+            *since = legal.contains(mv).then(|| since.unwrap_or(step));
+        }
+        let cell = |mv| domain.output(&state, mv);
+        let far = |mv| last.map_or(0, |last| distance(last, cell(mv)));
+        let newest = (0..left.len()).filter(|&i| left[i].0.is_some()).max_by_key(|&i| {
+            let (since, place, mv) = left[i];
+            (since, Reverse(far(mv)), Reverse(place))
+        })?;
+        let (_, _, mv) = left.swap_remove(newest);
+        last = Some(cell(mv));
+        domain.play(&mut state, mv);
+        order.push(mv);
+    }
+    Some(order)
+}
+
+/// How far apart two cells are, squared. Symmetries of the board leave it as it is.
+fn distance(a: Cell, b: Cell) -> i32 {
+    (a.x as i32 - b.x as i32).pow(2) + (a.y as i32 - b.y as i32).pow(2)
 }
 
 #[cfg(test)]

@@ -32,6 +32,9 @@ pub enum Bench {
     /// CPU time of a network for one state of a playout
     #[cfg(feature = "neural")]
     Neural(crate::commands::bench_neural::BenchNeural),
+    /// The same search with and without a network at equal CPU time
+    #[cfg(feature = "neural")]
+    Policy(crate::commands::bench_policy::BenchPolicy),
 }
 
 /// `sortie bench playouts`.

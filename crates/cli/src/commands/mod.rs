@@ -8,6 +8,8 @@ pub mod bench_jobs;
 pub mod bench_messages;
 #[cfg(feature = "neural")]
 pub mod bench_neural;
+#[cfg(feature = "neural")]
+pub mod bench_policy;
 pub mod bench_resume;
 pub mod bench_schedules;
 pub mod compare;

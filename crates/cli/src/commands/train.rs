@@ -14,8 +14,8 @@ use crate::{Verdict, duration, session};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use sortie_neural::data::Split;
-use sortie_neural::train::{Engine, Marks, Native, Settings, Snapshot, Trainer};
+use sortie_neural::data::{Order, Showing, Split};
+use sortie_neural::train::{Marks, Settings, Snapshot, Trainer, engine};
 use sortie_neural::{Architecture, Net, NetSpec};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -118,13 +118,17 @@ pub struct HowArgs {
     /// Show every position as it was played, not under a random symmetry of the board
     #[arg(long)]
     pub no_augment: bool,
+    /// The order in which the moves of a game are learnt: played, or newest, which always goes on with what became
+    /// possible last
+    #[arg(long, value_name = "NAME", default_value = "played")]
+    pub order: String,
     /// Seed of the first weights and of the order of the positions
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     pub seed: u64,
     /// Share of the games that is held out for the test
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     pub held_out: f64,
-    /// Who computes: native
+    /// Who computes: native, or the framework burn, in builds that have it: burn-cpu, burn-wgpu, burn-cuda
     #[arg(long, value_name = "NAME", default_value = "native")]
     pub device: String,
 }
@@ -142,6 +146,9 @@ pub struct Request {
     pub from: Option<PathBuf>,
     /// Games held out, of a thousand.
     pub held_out_thousandths: u64,
+    /// The order of the moves.
+    #[serde(default)]
+    pub order: Order,
     /// Who computes.
     pub device: String,
     /// The network.
@@ -165,6 +172,7 @@ impl Default for HowArgs {
             decay: 0.3,
             decay_every: None,
             no_augment: false,
+            order: "played".into(),
             seed: 1,
             held_out: 0.1,
             device: "native".into(),
@@ -216,11 +224,14 @@ impl HowArgs {
             net = read_net(from)?.spec().clone();
         }
         engine(&self.device)?;
+        let order = Order::named(&self.order)
+            .ok_or_else(|| anyhow!("there is no order '{}': expected played or newest", self.order))?;
         Ok(Request {
             format: FORMAT,
             data,
             from,
             held_out_thousandths: (self.held_out * 1000.0).round() as u64,
+            order,
             device: self.device.clone(),
             net,
             settings,
@@ -301,8 +312,9 @@ pub fn train(path: &Path, request: &Request, pace: Pace, stop: &AtomicBool) -> R
     let instance = Instance::open(&instance.ok_or_else(|| anyhow!("no games to learn from"))?)?;
     let layout = layout(&instance)?;
     let representation = request.net.fits(&layout).map_err(|message| anyhow!("the network: {message}"))?;
-    let shown = (representation, request.net.size);
-    let split = Split::new(instance.problem()?, &layout, shown, games.iter(), request.held_out_thousandths)?;
+    let showing = Showing { representation, size: request.net.size, order: request.order };
+    let split =
+        Split::new(instance.problem()?, &layout, showing, games.iter(), request.held_out_thousandths)?;
     if split.train.is_empty() {
         bail!("no games to learn from: expected some that are not held out");
     }
@@ -369,14 +381,6 @@ pub fn train(path: &Path, request: &Request, pace: Pace, stop: &AtomicBool) -> R
     }
     progress.clear();
     Ok(Some(epochs))
-}
-
-/// Who computes.
-fn engine(name: &str) -> Result<Box<dyn Engine>> {
-    match name {
-        "native" => Ok(Box::new(Native)),
-        other => bail!("there is no device '{other}': expected native"),
-    }
 }
 
 fn first_net(request: &Request) -> Result<Net> {

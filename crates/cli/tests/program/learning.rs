@@ -86,6 +86,8 @@ fn what_cannot_be_learnt_is_refused() {
     refused("train games --net huge", "expected basic, residual or mobile");
     refused("train games --lr 0", "--lr 0");
     refused("train games --device abacus", "there is no device 'abacus'");
+    #[cfg(not(feature = "burn"))]
+    refused("train games --device burn-cpu", "--features burn");
     refused("data morpion/5T --games 6 --out games", "holds another set of games");
     home.write("net.safetensors", "no network");
     refused("train games --from net.safetensors", "net.safetensors: not a whole safetensors file");

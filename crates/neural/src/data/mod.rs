@@ -78,6 +78,39 @@ fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+/// In which order the moves of a game are taught.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// As they were played.
+    #[default]
+    Played,
+    /// Where moves commute, always going on with what became possible last.
+    Newest,
+}
+
+impl Order {
+    /// The order of this name.
+    pub fn named(name: &str) -> Option<Order> {
+        match name {
+            "played" => Some(Order::Played),
+            "newest" => Some(Order::Newest),
+            _ => None,
+        }
+    }
+}
+
+/// How games are shown to a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Showing {
+    /// The index of the representation.
+    pub representation: usize,
+    /// Columns and rows of the window.
+    pub size: usize,
+    /// The order of the moves.
+    pub order: Order,
+}
+
 /// The games of a data set as lessons for a network, in two parts.
 #[derive(Debug, Clone, Default)]
 pub struct Split {
@@ -90,17 +123,21 @@ pub struct Split {
 }
 
 impl Split {
-    /// Takes games apart for one representation and window; those that were there already are left out.
+    /// Takes games apart; those that were there already are left out.
     pub fn new<'a>(
         problem: &dyn AnyProblem,
         layout: &Layout,
-        (representation, size): (usize, usize),
+        showing: Showing,
         games: impl Iterator<Item = &'a Game>,
         held_out_thousandths: u64,
     ) -> Result<Split, ReplayError> {
         let (mut split, mut had) = (Split::default(), HashSet::new());
         for game in games.filter(|game| !game.moves.is_empty()) {
-            let lessons = problem.lessons(&game.words(), representation, size)?;
+            let words = match showing.order {
+                Order::Played => game.words(),
+                Order::Newest => problem.newest_first(&game.words())?,
+            };
+            let lessons = problem.lessons(&words, showing.representation, showing.size)?;
             let Some(&key) = keys(layout, &lessons).last() else { continue };
             if !had.insert(key) {
                 continue;
@@ -229,14 +266,42 @@ mod tests {
         let mut games: Vec<Game> = (0..20).map(|_| line(&game(&*problem, &mut rng, 10))).collect();
         let mirror: Vec<String> = games[3].words().iter().map(|word| mirrored(word)).collect();
         games.extend([games[0].clone(), line(&mirror), line(&[])]);
-        let split = Split::new(&*problem, &layout, (0, 30), games.iter(), 300).expect("legal games");
+        let showing = Showing { representation: 0, size: 30, order: Order::Played };
+        let split = Split::new(&*problem, &layout, showing, games.iter(), 300).expect("legal games");
         assert_eq!(split.games.0 + split.games.1, 20);
         assert!(split.games.1 > 0 && split.games.0 > split.games.1);
         assert_eq!(split.train.len(), 10 * split.games.0);
-        let turned = Split::new(&*problem, &layout, (1, 20), games.iter().rev(), 300).expect("legal games");
+        let other = Showing { representation: 1, size: 20, order: Order::Newest };
+        let turned = Split::new(&*problem, &layout, other, games.iter().rev(), 300).expect("legal games");
         assert_eq!(turned.games, split.games);
         let bad = Game { moves: "nowhere".into(), ..games[0].clone() };
-        assert!(Split::new(&*problem, &layout, (0, 30), [bad].iter(), 300).is_err());
+        for showing in [showing, other] {
+            assert!(Split::new(&*problem, &layout, showing, [&bad].into_iter(), 300).is_err());
+        }
+    }
+
+    #[test]
+    fn the_newest_moves_come_first_and_the_game_stays_the_same() {
+        let problem = morpion();
+        let layout = problem.layout().expect("learnable");
+        let key = |words: &[String]| {
+            *keys(&layout, &problem.lessons(words, 0, 30).expect("legal")).last().expect("moves")
+        };
+        // How long a move had been possible when it was played.
+        let ages = |words: &[String]| {
+            let legal = |i: usize| problem.position(&words[..i]).expect("legal").legal;
+            let age =
+                |i: usize| (0..=i).rev().take_while(|&before| legal(before).contains(&words[i])).count();
+            (0..words.len()).map(age).sum::<usize>()
+        };
+        let mut rng = Rng::new(3, 0);
+        for _ in 0..3 {
+            let words = game(&*problem, &mut rng, 200);
+            let newest = problem.newest_first(&words).expect("legal");
+            assert_eq!(key(&words), key(&newest));
+            assert!(ages(&newest) < ages(&words), "{words:?} {newest:?}");
+            assert_eq!(problem.newest_first(&newest).expect("legal"), newest, "it is in order already");
+        }
     }
 
     #[test]

@@ -7,6 +7,11 @@ use crate::spec::NetSpec;
 
 /// Computes logits and gradients.
 pub trait Engine: Sync {
+    /// The most positions it is to be given at once: where threads share the work, few.
+    fn positions_max(&self) -> usize {
+        16
+    }
+
     /// Adds the gradient of the loss to `gradient`, each position counting with weight `share`; returns the logits of
     /// `batch.moves`.
     fn gradient(
@@ -25,9 +30,42 @@ pub trait Engine: Sync {
 /// Why an engine cannot compute.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
+    /// There is no such device.
+    #[error("there is no device '{0}': expected native, burn-cpu, burn-wgpu or burn-cuda")]
+    Unknown(String),
+    /// There is, in another build.
+    #[error(
+        "this sortie was built without {device}: build it with `cargo build --release --features {feature}`"
+    )]
+    Missing {
+        /// Its name.
+        device: &'static str,
+        /// The feature of the build that has it.
+        feature: &'static str,
+    },
     /// The framework or its device says so.
     #[error("the device failed: {0}")]
     Device(String),
+}
+
+/// The engine of a name.
+pub fn engine(name: &str) -> Result<Box<dyn Engine>, EngineError> {
+    match name {
+        "native" => Ok(Box::new(super::Native)),
+        #[cfg(feature = "burn")]
+        "burn-cpu" => Ok(Box::new(super::Burn::<burn_ndarray::NdArray>::new()?)),
+        #[cfg(not(feature = "burn"))]
+        "burn-cpu" => Err(EngineError::Missing { device: "burn-cpu", feature: "burn" }),
+        #[cfg(feature = "burn-wgpu")]
+        "burn-wgpu" => Ok(Box::new(super::Burn::<burn_wgpu::Wgpu>::new()?)),
+        #[cfg(not(feature = "burn-wgpu"))]
+        "burn-wgpu" => Err(EngineError::Missing { device: "burn-wgpu", feature: "burn-wgpu" }),
+        #[cfg(feature = "burn-cuda")]
+        "burn-cuda" => Ok(Box::new(super::Burn::<burn_cuda::Cuda>::new()?)),
+        #[cfg(not(feature = "burn-cuda"))]
+        "burn-cuda" => Err(EngineError::Missing { device: "burn-cuda", feature: "burn-cuda" }),
+        other => Err(EngineError::Unknown(other.into())),
+    }
 }
 
 /// How well the moves played were foreseen.

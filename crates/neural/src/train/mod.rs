@@ -1,6 +1,7 @@
 //! Learning to play the moves of given games (Doux, Negrevergne and Cazenave 2021, section 3).
 //!
-//! Read `batch` (what a position costs), `engine` (the loss), `native` (the gradient, without a framework) and here
+//! Read `batch` (what a position costs), `engine` (the loss), `native` (the gradient, without a framework), `burn` (the
+//! same with one, for GPUs; a feature of the build) and here
 //! the loop: shuffled positions, each under a random symmetry of
 //! the board, Adam (Kingma and Ba 2015) with a step that decays.
 //!
@@ -8,12 +9,16 @@
 //! batch is cut into shards of a fixed size whose gradients are added up in order.
 
 mod batch;
+#[cfg(feature = "burn")]
+mod burn;
 mod engine;
 mod native;
 mod params;
 
 pub use batch::{Batch, Builder};
-pub use engine::{Engine, EngineError, Marks};
+#[cfg(feature = "burn")]
+pub use burn::Burn;
+pub use engine::{Engine, EngineError, Marks, engine};
 pub use native::Native;
 pub use params::Params;
 
@@ -25,8 +30,8 @@ use sortie_core::learn::{Layout, Lesson, Scene};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Positions that are computed together.
-const SHARD: usize = 16;
+/// A test gives an engine no more positions at once than this.
+const TEST_MAX: usize = 256;
 /// Adam's memory of the slope and of its square, and what keeps it from dividing by zero.
 const BETA1: f64 = 0.9;
 const BETA2: f64 = 0.999;
@@ -210,7 +215,8 @@ impl Trainer {
     ) -> Result<Marks, EngineError> {
         let order: Vec<(u32, u8)> = (0..lessons.len() as u32).map(|i| (i, 0)).collect();
         let mut marks = Marks::default();
-        for (_, more) in shards(layout, &self.spec, lessons, &order, threads, |batch| {
+        let most = engine.positions_max().min(TEST_MAX);
+        for (_, more) in shards(layout, &self.spec, lessons, &order, (most, threads), |batch| {
             Ok(((), Marks::of(batch, &engine.logits(&self.spec, &self.params, batch)?)))
         })? {
             marks.add(more);
@@ -262,7 +268,7 @@ fn gradient(
     threads: usize,
 ) -> Result<(Params, Marks), EngineError> {
     let share = 1.0 / order.len() as f32;
-    let parts = shards(layout, spec, lessons, order, threads, |batch| {
+    let parts = shards(layout, spec, lessons, order, (engine.positions_max(), threads), |batch| {
         let mut gradient = params.zeros();
         let logits = engine.gradient(spec, params, batch, share, &mut gradient)?;
         Ok((gradient, Marks::of(batch, &logits)))
@@ -276,17 +282,17 @@ fn gradient(
     Ok((sum, marks))
 }
 
-/// Cuts positions into shards and works on each, on several threads; the answers in the order of the shards.
+/// Cuts positions into shards of so many and works on each, on several threads; the answers in the order of the shards.
 fn shards<T: Send>(
     layout: &Layout,
     spec: &NetSpec,
     lessons: &[Lesson],
     order: &[(u32, u8)],
-    threads: usize,
+    (positions_max, threads): (usize, usize),
     work: impl Fn(&Batch) -> Result<T, EngineError> + Sync,
 ) -> Result<Vec<T>, EngineError> {
     let representation = spec.fits(layout).expect("checked by whoever made the network");
-    let pieces: Vec<&[(u32, u8)]> = order.chunks(SHARD).collect();
+    let pieces: Vec<&[(u32, u8)]> = order.chunks(positions_max.max(1)).collect();
     let next = AtomicUsize::new(0);
     let answers = Mutex::new(Vec::with_capacity(pieces.len()));
     let worker = || {
@@ -345,7 +351,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn morpion() -> Box<dyn AnyProblem> {
+    pub fn morpion() -> Box<dyn AnyProblem> {
         match open("morpion/5D", &|_| Err("no files".into())) {
             Ok(Opened::Problem(problem)) => problem,
             _ => panic!("morpion is a problem"),
@@ -362,7 +368,7 @@ pub(crate) mod tests {
         problem.lessons(&words, representation, spec.size).expect("a legal game")
     }
 
-    fn small(problem: &dyn AnyProblem, architecture: Architecture) -> NetSpec {
+    pub fn small(problem: &dyn AnyProblem, architecture: Architecture) -> NetSpec {
         let layout = problem.layout().expect("learnable");
         let spec = NetSpec::for_layout(&layout, "r2", 20).expect("r2");
         NetSpec { architecture, filters: 8, ..spec }
