@@ -65,7 +65,7 @@ static int value(u64 own, u64 all, int alpha, int beta) {
 }
 
 static const char *name(int v, int first_to_move) {
-    return v == 0 ? "draw" : (v > 0) == first_to_move ? "first wins" : "second wins";
+    return v == 0 ? "a draw" : (v > 0) == first_to_move ? "first wins" : "second wins";
 }
 
 static int check(void) {

@@ -11,7 +11,7 @@ folder=$(mktemp -d)
 processes=()
 
 # A game whose proof takes some ten thousand jobs, each below a millisecond.
-position=(hex/4 --moves a1 --job-nodes 14 --memory 16)
+position=(breakthrough/4x4 --job-nodes 8 --memory 16)
 # Seconds: the lease, and what is longer than one.
 lease=1
 longer=2.5
@@ -75,7 +75,7 @@ listens() {
 drill() {
     local out=$folder/run
     start watch "$rogue" watch "$url"
-    start client "$sortie" prove "${position[@]}" --grid "$url" --quorum 2 --lease ${lease}s --proof "$folder/hex.proof" \
+    start client "$sortie" prove "${position[@]}" --grid "$url" --quorum 2 --lease ${lease}s --proof "$folder/game.proof" \
         --json --out "$out"
     start a "$sortie" worker --grid "$url" --cores 1 --name a
     start b "$sortie" worker --grid "$url" --cores 2 --name b
@@ -133,7 +133,7 @@ assert tally["late"] > 0, "an answer that came twice was not noticed"
 assert tally["refuted"] > 0, "no false claim was found"
 print("value", grid["value"], "as on threads; session 2:", json.dumps(tally))
 END
-    "$sortie" verify "$folder/hex.proof"
+    "$sortie" verify "$folder/game.proof"
     cat "$folder"/client*.log | grep -q 'wrong is refused from now on' || die "the liar was not refused"
     [[ $(wc -l <"$folder/run/workers.jsonl") -ge 6 ]] || die "workers.jsonl: $(cat "$folder/run/workers.jsonl")"
     local again
@@ -146,7 +146,7 @@ END
 # one, which runs only when nobody else wants the processor, does all of them.
 hang() {
     say "a worker hangs in every job"
-    start slow "$sortie" prove nim/40 --job-nodes 2 --grid "$url" --lease ${lease}s --job-time 1s --json --out "$folder/slow"
+    start slow "$sortie" prove nim/20 --job-nodes 2 --grid "$url" --lease ${lease}s --job-time 1s --json --out "$folder/slow"
     start hung "$rogue" hang "$url" hung
     local code=0
     wait "${pid[hung]}" || code=$?
@@ -182,12 +182,12 @@ END
     start none "$sortie" worker --grid "$url" --cores 1 --name none
     start deaf "$sortie" worker --grid "$url" --cores 1 --name deaf --player "$deaf"
     start good "$sortie" worker --grid "$url" --cores 1 --name good --player "$good"
-    start refused "$sortie" prove nim/40 --job-nodes 2 --grid "$url" --player "$deaf" --json --out "$folder/refused"
+    start refused "$sortie" prove nim/20 --job-nodes 2 --grid "$url" --player "$deaf" --json --out "$folder/refused"
     until_true 100 "the engine was not tried" grep -q 'it plays excluded moves' "$folder/deaf.log"
     kill -TERM "${pid[refused]}"
     wait "${pid[refused]}" || true
     [[ ! -s $folder/refused/jobs.jsonl ]] || die "an engine that ignores exclusion did jobs"
-    local proof=(nim/40 --job-nodes 2 --grid "$url" --player "$good" --db "$folder/proved.db" --json)
+    local proof=(nim/20 --job-nodes 2 --grid "$url" --player "$good" --db "$folder/proved.db" --json)
     start engine "$sortie" prove "${proof[@]}" --out "$folder/engine"
     finish engine
     expect engine '"second wins"' value

@@ -285,21 +285,13 @@ impl Game for Hex {
             return;
         }
         let Some(stones) = self.stones(state) else { return };
-        let within = |cells: u64| {
-            move |mv: &u16| {
-                let (column, row) = self.column_and_row(*mv);
-                cells >> (self.size * row + column) & 1 == 1
-            }
+        let cell = |mv: u16| {
+            let (column, row) = self.column_and_row(mv);
+            1u64 << (self.size * row + column)
         };
-        match forecast(stones, state.to_move) {
-            Forecast::Only(cells) => moves.retain(within(cells)),
-            Forecast::Won(cells) => {
-                if let Some(&winner) = moves.iter().find(|mv| within(cells)(mv)) {
-                    moves.clear();
-                    moves.push(winner);
-                }
-            }
-        }
+        let allowed = moves.iter().fold(0, |cells, &mv| cells | cell(mv));
+        let (Forecast::Won(cells) | Forecast::Only(cells)) = forecast(stones, state.to_move, allowed);
+        moves.retain(|&mv| cell(mv) & cells != 0);
     }
 
     fn images(&self) -> usize {

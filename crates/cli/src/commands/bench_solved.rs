@@ -20,8 +20,9 @@ const CONNECT4: &str = include_str!("../../../../instances/connect4/solved.txt")
 const HEX4: &str = "a4 b3 c2 d1";
 /// How many first moves of Hex 5x5 win: what MoHex 2.0 finds.
 const HEX5_WINNING: usize = 13;
-/// Whole games, of which no value was at hand: `--proofs` says whether ours is right.
-const GAMES: [&str; 2] = ["breakthrough/4x4", "breakthrough/4x5"];
+/// Whole games: 4x4, with one row each, by plain minimax; of 4x5 no value was at hand, and `--proofs` says whether ours is
+/// right.
+const GAMES: [(&str, Option<&str>); 2] = [("breakthrough/4x4", Some(FIRST)), ("breakthrough/4x5", None)];
 /// Positions that the solver looks at for what a tree leaves open when it is written down, per position of a job.
 const CERTIFY_TIMES: u64 = 200;
 
@@ -117,8 +118,9 @@ fn list() -> Result<Vec<Entry>> {
             entries.push(Entry { instance: format!("hex/{size}"), moves: vec![word], known });
         }
     }
-    let whole = |instance: &str| Entry { instance: instance.into(), moves: Vec::new(), known: None };
-    entries.extend(GAMES.map(whole));
+    for (instance, known) in GAMES {
+        entries.push(Entry { instance: instance.into(), moves: Vec::new(), known: known.map(String::from) });
+    }
     for line in CONNECT4.lines().filter(|line| !line.starts_with('#')) {
         let (moves, known) = line.split_once('=').context("instances/connect4/solved.txt")?;
         let moves = moves.split_whitespace().map(String::from).collect();

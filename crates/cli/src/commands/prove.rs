@@ -448,15 +448,16 @@ impl JobSource for Recorder<'_> {
         loop {
             let (id, job) = self.tree.next()?;
             self.jobs.insert(id, job.clone());
-            match self.reader.as_ref().map(|reader| reader.before(&job)) {
+            let answered = match self.reader.as_ref().map(|reader| reader.before(&job)) {
                 None => return Some((id, job)),
                 Some(Ok(Before::Open(found))) => {
                     self.found.insert(id, found);
                     return Some((id, job));
                 }
-                Some(Ok(Before::Answered(answer))) => drop(self.done(id, Ok(answer))),
-                Some(Err(error)) => drop(self.done(id, Err(error.into()))),
-            }
+                Some(Ok(Before::Answered(answer))) => Ok(answer),
+                Some(Err(error)) => Err(error.into()),
+            };
+            self.done(id, answered);
             if self.finished() {
                 return None;
             }

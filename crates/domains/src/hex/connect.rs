@@ -29,20 +29,23 @@ pub struct Stones {
 /// What is certain for the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forecast {
-    /// It wins by any of these cells.
+    /// It wins by this cell.
     Won(u64),
     /// It loses with every cell but, perhaps, these; with none of them it is lost.
     Only(u64),
 }
 
-/// Looks for connections of both sides.
-pub fn forecast(stones: Stones, to_move: Side) -> Forecast {
+/// Looks for connections of both sides. The side to move may play `allowed` cells only.
+pub fn forecast(stones: Stones, to_move: Side, allowed: u64) -> Forecast {
     let own = Web::weave(stones, to_move, Until::Semi);
-    if let Some(&carrier) = own.full[EDGES].first() {
-        return Forecast::Won(carrier);
+    if let Some(&carrier) = own.full[EDGES].iter().min_by_key(|carrier| carrier.count_ones())
+        && allowed != 0
+    {
+        return Forecast::Won(nearest(stones, to_move, carrier, allowed));
     }
-    if !own.semi[EDGES].is_empty() {
-        return Forecast::Won(own.semi[EDGES].iter().fold(0, |keys, semi| keys | semi.key));
+    let semi = own.semi[EDGES].iter().filter(|semi| semi.key & allowed != 0);
+    if let Some(semi) = semi.min_by_key(|semi| semi.carrier.count_ones()) {
+        return Forecast::Won(semi.key);
     }
     let other = Web::weave(stones, to_move.other(), Until::Full);
     if !other.full[EDGES].is_empty() {
@@ -50,6 +53,31 @@ pub fn forecast(stones: Stones, to_move: Side) -> Forecast {
     }
     // A stone outside the carrier of a semi connection leaves it as it is.
     Forecast::Only(other.semi[EDGES].iter().fold(u64::MAX, |must, semi| must & semi.carrier))
+}
+
+/// Of the allowed cells, all of which win, one that brings the end nearer: after it the fewest stones are missing on a path
+/// within the carrier. Any other would be as good, but what follows from it longer to write down.
+fn nearest(stones: Stones, side: Side, carrier: u64, allowed: u64) -> u64 {
+    let own = if side == Side::First { stones.first } else { stones.second };
+    let inside = if carrier & allowed == 0 { allowed } else { carrier & allowed };
+    let (low, high) = edges(stones.size, side);
+    let missing = |cell: u64| {
+        let own = own | cell;
+        let near = |cells: u64| around(stones.size, cells);
+        let mut reached = flood(low & own, own, near);
+        let mut count = 0;
+        while reached & high == 0 {
+            let more = (near(reached) | low) & (carrier | own) & !reached;
+            if more == 0 {
+                return usize::MAX;
+            }
+            reached = flood(reached | more, own, near);
+            count += 1;
+        }
+        count
+    };
+    let cells = (0..64).map(|bit| 1 << bit).filter(|cell| inside & cell != 0);
+    cells.min_by_key(|&cell| missing(cell)).expect("some cell is allowed")
 }
 
 /// A semi connection; the first stone goes to `key`, which is in the carrier.

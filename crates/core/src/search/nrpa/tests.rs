@@ -81,7 +81,9 @@ impl<P: Problem> CallMaker for Elsewhere<'_, P> {
     fn make(&self, source: &mut dyn CallSource) {
         let stop = AtomicBool::new(false);
         let limits = Limits { target: self.limits.target, ..Limits::default() };
-        let refuse = |taken: bool| drop(self.refused.fetch_add(u64::from(!taken), Ordering::Relaxed));
+        let refuse = |taken: bool| {
+            self.refused.fetch_add(u64::from(!taken), Ordering::Relaxed);
+        };
         let mut made = 0;
         while !source.finished() {
             let Some((id, call)) = source.next() else { break };
