@@ -27,6 +27,7 @@ main() {
     hang
     engines
     islands
+    tls
 }
 
 build() {
@@ -221,6 +222,32 @@ for key in ["score", "moves", "playouts", "reason"]:
 print("score", here["score"], "after", here["playouts"], "playouts, as on threads")
 END
     end e f
+}
+
+# A server with a certificate: whoever knows who made it gets in, others are told why not.
+tls() {
+    say "tls"
+    local ca=$folder/ca code=0
+    openssl req -x509 -newkey rsa:2048 -nodes -keyout "$ca.key" -out "$ca.pem" -days 2 -subj /CN=ca 2>"$folder/openssl.log"
+    openssl req -newkey rsa:2048 -nodes -keyout "$ca-leaf.key" -out "$ca-leaf.csr" -subj /CN=localhost 2>>"$folder/openssl.log"
+    openssl x509 -req -in "$ca-leaf.csr" -CA "$ca.pem" -CAkey "$ca.key" -CAcreateserial -days 2 -out "$ca-leaf.pem" \
+        -extfile <(printf 'subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n') 2>>"$folder/openssl.log"
+    kill -9 "${pid[broker]}"
+    cat >"$folder/tls.conf" <<END
+listen: 127.0.0.1:$port
+jetstream { store_dir: "$folder/tls-store" }
+tls { cert_file: "$ca-leaf.pem", key_file: "$ca-leaf.key" }
+END
+    start tls nats-server -c "$folder/tls.conf"
+    until_true 100 "the server with a certificate does not listen" listens
+    local secure=tls://127.0.0.1:$port
+    "$sortie" prove nim/8 --grid "$secure" --quiet --out "$folder/stranger" >"$folder/stranger.log" 2>&1 || code=$?
+    [[ $code = 2 ]] && grep -q 'certificate' "$folder/stranger.log" || die "code $code: $(cat "$folder/stranger.log")"
+    start g env SSL_CERT_FILE="$ca.pem" "$sortie" worker --grid "$secure" --cores 1 --name g
+    start friend env SSL_CERT_FILE="$ca.pem" "$sortie" prove nim/8 --job-nodes 2 --grid "$secure" --json --out "$folder/friend"
+    finish friend
+    expect friend '"second wins"' value
+    end g
 }
 
 # finish NAME: waits for a process, which must end well.

@@ -334,6 +334,9 @@ impl<P: Problem> JobSource for Remote<'_, '_, '_, '_, P> {
 
     fn done(&mut self, id: JobId, brought: Brought) -> bool {
         let Steward { problem, nrpa, islands, scratch, run } = &mut *self.0;
+        if islands.number(id).is_none() {
+            return false;
+        }
         let policy = Policy::new(problem.codes_max());
         let trace = retrace(*problem, offer(nrpa), &policy, &brought.indices, scratch);
         let end = trace.and_then(|trace| replay_whole(*problem, &words(*problem, &trace.moves)).ok());
