@@ -327,10 +327,8 @@ mod tests {
 
     #[test]
     fn fours_are_stopped_or_made() {
-        // Seven columns to the end: only late positions are small enough for minimax.
-        let late = |columns| conformance::narrow(&Connect4, 300, columns, 1);
-        assert!(late(2) > 50);
-        assert!(late(4) > 100);
+        // Only where most columns are full is it not far to the end for minimax.
+        assert!(conformance::narrow(&Connect4, 1000, 3, 1) > 100);
     }
 
     #[test]
