@@ -286,3 +286,28 @@ fn flood(from: u64, stones: u64, near: impl Fn(u64) -> u64) -> u64 {
         group |= more;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_of_a_small_board_wins_at_a_glance() {
+        for size in [3, 5] {
+            let (all, middle) = ((1u64 << (size * size)) - 1, 1 << (size * size / 2));
+            let stones = Stones { size, first: middle, second: 0 };
+            assert_eq!(forecast(stones, Side::Second, all & !middle), Forecast::Only(0));
+            // Whoever is sure of it goes on towards an edge.
+            let Forecast::Won(cell) = forecast(stones, Side::First, all & !middle) else { panic!("it wins") };
+            assert_ne!(around(size, middle) & cell, 0);
+        }
+    }
+
+    #[test]
+    fn a_threat_is_answered_where_it_is() {
+        // Top, stone, one row to go on a board of 3: the second side may only play where both ways down are broken.
+        let stones = Stones { size: 3, first: 1 << 1, second: 1 << 2 };
+        let Forecast::Only(cells) = forecast(stones, Side::Second, 0b111_111_001) else { panic!("not won") };
+        assert!(cells & 0b111_111_001 != 0b111_111_001, "some cells lose at once: {cells:b}");
+    }
+}
