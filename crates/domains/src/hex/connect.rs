@@ -297,9 +297,13 @@ mod tests {
             let (all, middle) = ((1u64 << (size * size)) - 1, 1 << (size * size / 2));
             let stones = Stones { size, first: middle, second: 0 };
             assert_eq!(forecast(stones, Side::Second, all & !middle), Forecast::Only(0));
-            // Whoever is sure of it goes on towards an edge.
-            let Forecast::Won(cell) = forecast(stones, Side::First, all & !middle) else { panic!("it wins") };
-            assert_ne!(around(size, middle) & cell, 0);
+            // It keeps what it has, and may not be allowed all cells.
+            for allowed in [all & !middle, 1, 1 << (size * size - 1)] {
+                let Forecast::Won(cell) = forecast(stones, Side::First, allowed) else { panic!("it wins") };
+                assert!(cell.is_power_of_two() && cell & allowed != 0);
+                let stones = Stones { first: middle | cell, ..stones };
+                assert_eq!(forecast(stones, Side::Second, all & !stones.first), Forecast::Only(0));
+            }
         }
     }
 
