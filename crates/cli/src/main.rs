@@ -93,6 +93,7 @@ fn command(cli: Cli) -> ExitCode {
         Command::Bench(Bench::Perft(args)) => commands::bench_games::perft(&args),
         Command::Bench(Bench::Messages(args)) => commands::bench_messages::run(&args),
         Command::Bench(Bench::Joblevel(args)) => commands::bench_jobs::run(&args),
+        Command::Bench(Bench::Solved(args)) => commands::bench_solved::run(&args),
         Command::Bench(Bench::Schedules(args)) => commands::bench_schedules::run(&args),
         Command::Bench(Bench::Db(args)) => commands::bench_db::run(&args),
         Command::Bench(Bench::Parents(args)) => database::parents::run(&args),

@@ -240,6 +240,16 @@ impl Player {
         })
     }
 
+    /// Whether somebody else's program plays, or works for it.
+    #[cfg_attr(not(feature = "grid"), allow(dead_code))]
+    pub fn starts_a_program(&self) -> bool {
+        match self {
+            Player::Own(_) | Player::Gang(_) | Player::Random | Player::Engine => false,
+            Player::Uci(_) | Player::Gtp(..) | Player::Gomocup(_) | Player::Lines(_) => true,
+            Player::JobLevel(_, engine) => engine.is_some(),
+        }
+    }
+
     /// The same engine as somebody who is asked about positions, and its time for one. Only engines of others can be.
     pub fn speaker(&self) -> Result<(Box<dyn Speaker>, Option<f64>)> {
         let (speaker, program): (Result<Box<dyn Speaker>, String>, _) = match self {

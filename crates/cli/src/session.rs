@@ -3,6 +3,7 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::folder::{self, Folder, Spec};
+use crate::grid::island::Maker;
 use crate::mailbox::{Found, Mailbox};
 use crate::output::{self, Summary, number, rounded};
 use crate::scribe::{Scribe, record};
@@ -12,7 +13,7 @@ use anyhow::{Context, Result, anyhow};
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use sortie_core::{Control, Guide, Outcomes, Record, Solution, StopReason};
+use sortie_core::{CallMaker, Control, Guide, Outcomes, Record, Solution, StopReason};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -35,6 +36,8 @@ pub struct Session {
     pub resumed: bool,
     /// How often each stream saves its state, in seconds.
     pub checkpoint_every: f64,
+    /// Who makes the calls of its islands, if not the threads of this process.
+    pub grid: Option<crate::grid::Spec>,
     /// Print JSON.
     pub json: bool,
     /// No progress.
@@ -60,6 +63,11 @@ impl Session {
         control.seconds_before = before.seconds;
         control.cpu_seconds_before = before.cpu_seconds;
         control.guide = self.guide.clone();
+        let maker = match &self.grid {
+            Some(grid) => Some(Maker::new(grid, spec, instance, (folder.path.clone(), self.quiet), &stop)?),
+            None => None,
+        };
+        control.calls = maker.as_ref().map(|maker| maker as &dyn CallMaker);
         let resume = before.streams.clone();
         let mut scribe =
             Scribe::new((folder, spec), (&control, &mailbox), self.best.clone(), before, self.quiet);
@@ -74,7 +82,18 @@ impl Session {
             drop(closing);
             (outcomes, scribe.join().expect("the scribe does not panic"))
         });
-        self.conclude(&outcomes, &mut scribe, &control)
+        let concluded = self.conclude(&outcomes, &mut scribe, &control);
+        // Whatever the grid did, what was found before is told and kept.
+        control.calls = None;
+        let grid = maker.map(Maker::end).transpose();
+        match (concluded, grid) {
+            (Ok(verdict), Ok(Some(Some(tally)))) if !self.json => {
+                output::print(&crate::grid::tally_text(&tally))?;
+                Ok(verdict)
+            }
+            (Ok(verdict), Ok(_)) => Ok(verdict),
+            (Err(error), _) | (_, Err(error)) => Err(error),
+        }
     }
 
     fn announce(&self, scribe: &mut Scribe, control: &Control, mailbox: &Mailbox) {

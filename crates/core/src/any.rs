@@ -15,7 +15,7 @@ use crate::rank::{GameWalker, Walker};
 use crate::replay::{ReplayError, legal_texts, moves_of, replay, replay_whole};
 use crate::rng::Rng;
 use crate::run::{Control, StreamCheckpoint};
-use crate::search::SpecError;
+use crate::search::{Brought, Call, Nrpa, SpecError, answer_call};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ use std::sync::Arc;
 pub trait AnyProblem: Send + Sync {
     /// Runs a search. `resume` holds the checkpoints of streams that were begun before.
     fn solve(&self, spec: &BestOf, control: &Control, resume: Vec<StreamCheckpoint>) -> Outcomes;
+    /// Makes one call of islands; `None` if it was broken off.
+    fn call(&self, nrpa: &Nrpa, call: &Call, control: &Control) -> Option<Brought>;
     /// The position after some moves.
     fn position(&self, words: &[String]) -> Result<Position, ReplayError>;
     /// The position at the end of a solution, which must be an end.
@@ -120,6 +122,10 @@ pub struct Position {
 impl<P: Problem> AnyProblem for P {
     fn solve(&self, spec: &BestOf, control: &Control, resume: Vec<StreamCheckpoint>) -> Outcomes {
         best_of(self, spec, control, resume)
+    }
+
+    fn call(&self, nrpa: &Nrpa, call: &Call, control: &Control) -> Option<Brought> {
+        answer_call(self, nrpa, call, control)
     }
 
     fn position(&self, words: &[String]) -> Result<Position, ReplayError> {

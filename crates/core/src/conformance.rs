@@ -1,9 +1,9 @@
 //! What every domain must satisfy, checked on random playouts. A domain's tests call `problem` or `game` once per
 //! instance; a failure panics with the state, the move and the rule that was broken.
 
-use crate::domain::{Choices, Domain, Game, Problem};
+use crate::domain::{Choices, Domain, Game, Outcome, Problem};
 use crate::rng::Rng;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A playout longer than this is taken for endless.
@@ -114,6 +114,7 @@ pub fn game<G: Game>(g: &G, playouts: usize, seed: u64) {
             }
         });
         assert!(g.outcome(&end).is_some(), "no legal move and no outcome in\n{}", g.show(&end));
+        assert!(g.draws() || g.outcome(&end) != Some(Outcome::Draw), "a draw in\n{}", g.show(&end));
         for draws in [1, 2] {
             let mut state = g.initial();
             let outcome = g.rollout(&mut state, draws, PLAYOUT_MOVES_MAX as u32, &mut rng, &mut scratch);
@@ -121,6 +122,57 @@ pub fn game<G: Game>(g: &G, playouts: usize, seed: u64) {
         }
     }
     assert!(g.parse_position("no such position").is_err() && g.parse_position("").is_err());
+}
+
+/// `Game::narrow` against minimax, in the positions of random games from which at most `moves_max` moves are legal. Tells
+/// how many moves it took out.
+pub fn narrow<G: Game>(g: &G, playouts: usize, moves_max: usize, seed: u64) -> usize {
+    let (mut rng, mut values, mut taken) = (Rng::new(seed, 0), HashMap::new(), 0);
+    for _ in 0..playouts {
+        walk(g, &mut rng, |state, moves| {
+            if moves.len() > moves_max {
+                return;
+            }
+            let side = g.to_move(state);
+            let mut worth = |mv: G::Move| {
+                let mut next = state.clone();
+                g.play(&mut next, mv);
+                side.view(minimax(g, &next, &mut values))
+            };
+            let mut left = moves.to_vec();
+            g.narrow(state, &mut left);
+            assert!(left.iter().all(|mv| moves.contains(mv)), "a new move in\n{}", g.show(state));
+            let wins = left.len() == 1 && worth(left[0]) == 1.0;
+            for &mv in moves.iter().filter(|mv| !left.contains(mv)) {
+                assert!(wins || worth(mv) == 0.0, "{mv:?} does not lose in\n{}", g.show(state));
+            }
+            taken += moves.len() - left.len();
+        });
+    }
+    taken
+}
+
+/// The value of a position to the first side.
+fn minimax<G: Game>(g: &G, state: &G::State, values: &mut HashMap<G::State, f64>) -> f64 {
+    if let Some(outcome) = g.outcome(state) {
+        return outcome.value();
+    }
+    if let Some(&value) = values.get(state) {
+        return value;
+    }
+    let (side, mut moves, mut best) = (g.to_move(state), Vec::new(), 0.0f64);
+    g.moves(state, &mut moves);
+    for mv in moves {
+        let mut next = state.clone();
+        g.play(&mut next, mv);
+        best = best.max(side.view(minimax(g, &next, values)));
+        if best == 1.0 {
+            break;
+        }
+    }
+    let value = side.view(best);
+    values.insert(state.clone(), value);
+    value
 }
 
 /// Plays one random playout, checks the rules at every state on the way, and calls `at` where there are moves.

@@ -286,6 +286,16 @@ pub trait Game: Domain {
         crate::ident::by_text(self, state)
     }
 
+    /// Whether a game can end in a draw. Where it cannot, who does not win has lost, and one question is enough.
+    fn draws(&self) -> bool {
+        true
+    }
+
+    /// What the rules let one know without looking ahead, for exact searches: takes moves that lose for certain out of a
+    /// list of legal ones, or all but one that wins. None left: every move of the list loses. Proofs are checked without
+    /// it.
+    fn narrow(&self, _state: &Self::State, _moves: &mut Vec<Self::Move>) {}
+
     /// A quick guess at how good a move is, only compared between moves of one state. Playouts that draw two moves
     /// keep the more appealing one, so it has to be cheap.
     fn appeal(&self, _state: &Self::State, _mv: Self::Move) -> i32 {

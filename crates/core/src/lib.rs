@@ -55,6 +55,6 @@ pub use replay::{ReplayError, legal_texts, replay, replay_whole, words};
 pub use rng::{Rng, mix};
 pub use run::{Control, Event, Limits, Observer, Run, Solution, StopReason, StreamCheckpoint};
 pub use search::{
-    BeamNrpa, Brought, Call, HdNrpa, Islands, Lesson, Nmcs, Nrpa, Parallel, PerLevel, Sample, Search,
-    SpecError,
+    BeamNrpa, Brought, Call, CallMaker, CallSource, HdNrpa, Islands, Lesson, Nmcs, Nrpa, Parallel, PerLevel,
+    Sample, Search, SpecError,
 };

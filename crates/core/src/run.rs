@@ -9,6 +9,7 @@
 
 use crate::prior::Guide;
 use crate::rng::Rng;
+use crate::search::CallMaker;
 use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -158,6 +159,8 @@ pub struct Control<'a> {
     pub cpu_seconds_before: f64,
     /// What weighs the moves of every playout, if anything does.
     pub guide: Option<Guide>,
+    /// Who makes the calls of islands, if not the threads of this process.
+    pub calls: Option<&'a dyn CallMaker>,
     started: Instant,
     cpu_started: ProcessTime,
     target_reached: AtomicBool,
@@ -174,6 +177,7 @@ impl<'a> Control<'a> {
             seconds_before: 0.0,
             cpu_seconds_before: 0.0,
             guide: None,
+            calls: None,
             started: Instant::now(),
             cpu_started: ProcessTime::now(),
             target_reached: AtomicBool::new(false),
@@ -625,6 +629,25 @@ impl<'a> Run<'a> {
     /// Makes all hands stop.
     pub(crate) fn interrupt(&self, reason: StopReason) {
         self.crew.stop.get_or_init(|| reason);
+    }
+
+    /// Who makes the calls of islands, if not the threads of this process.
+    pub(crate) fn call_maker(&self) -> Option<&'a dyn CallMaker> {
+        self.control.calls
+    }
+
+    /// Whether a score is what the run wants.
+    pub(crate) fn reaches_target(&self, score: f64) -> bool {
+        self.control.limits.target.is_some_and(|target| score >= target)
+    }
+
+    /// Looks at the clock and at what else ends the run from outside; for a stream that makes no playouts itself.
+    pub(crate) fn look(&mut self) {
+        let now = self.control.seconds();
+        if let Some(reason) = self.outside(now) {
+            self.end(reason);
+        }
+        self.tell(now);
     }
 
     /// A round is over: every copy of the stream is told the same.

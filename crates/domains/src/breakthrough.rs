@@ -213,6 +213,10 @@ impl Game for Breakthrough {
         state.won.then(|| Outcome::Win(state.to_move.other()))
     }
 
+    fn draws(&self) -> bool {
+        false
+    }
+
     fn key(&self, state: &State) -> u64 {
         let mut key = if state.to_move == Side::First { 0 } else { mix(u64::MAX) };
         for side in [Side::First, Side::Second] {

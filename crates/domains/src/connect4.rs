@@ -190,6 +190,23 @@ impl Game for Connect4 {
         id as u8
     }
 
+    fn narrow(&self, state: &State, moves: &mut Vec<u8>) {
+        let (landing, own, other) = (state.landing(), state.own, state.own ^ state.all);
+        let cell = |column: u8| landing & column_bits(column.into());
+        if let Some(&winner) = moves.iter().find(|&&column| four(own | cell(column))) {
+            moves.clear();
+            moves.push(winner);
+            return;
+        }
+        // Of two fours of the other side one comes; nobody helps it to one that has nothing under it yet.
+        let four_at = |cell: u64| four(other | cell);
+        let threats = (0..WIDTH as u8).filter(|&column| cell(column) != 0 && four_at(cell(column)));
+        for threat in threats {
+            moves.retain(|&column| column == threat);
+        }
+        moves.retain(|&column| !four_at(cell(column) << 1 & BOARD));
+    }
+
     fn images(&self) -> usize {
         Image::MIRROR.len()
     }
@@ -306,6 +323,12 @@ mod tests {
             Connect4.play(&mut state, mv);
         }
         state
+    }
+
+    #[test]
+    fn fours_are_stopped_or_made() {
+        // Only where most columns are full is it not far to the end for minimax.
+        assert!(conformance::narrow(&Connect4, 1000, 3, 1) > 100);
     }
 
     #[test]

@@ -5,8 +5,11 @@
 //! A position knows which stones are connected to their side's first edge. A new stone beside one of those floods on
 //! from there, so every stone is reached once in a game, and nothing depends on the order in which stones came.
 
+mod connect;
+
 use crate::grid::{self, Grid, Image, SIDE_MAX, cell_name, letter, parse_square, zobrist};
 use crate::instance::{Entry, OpenError, Opened, Request};
+use connect::{Forecast, Stones, forecast};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side, mix};
 
@@ -110,6 +113,22 @@ impl Hex {
 
     fn may_swap(&self, state: &State) -> bool {
         self.swap && state.stones == 1 && state.to_move == Side::Second
+    }
+
+    /// The stones as bits; `None` on boards that are too large for that.
+    fn stones(&self, state: &State) -> Option<Stones> {
+        if self.size > connect::SIZE_MAX {
+            return None;
+        }
+        let (at, mut stones) = (self.stone_at(state), Stones { size: self.size, first: 0, second: 0 });
+        for cell in 0..self.size * self.size {
+            match at(cell % self.size, cell / self.size) {
+                Some(Side::First) => stones.first |= 1 << cell,
+                Some(Side::Second) => stones.second |= 1 << cell,
+                None => {}
+            }
+        }
+        Some(stones)
     }
 
     /// Puts a stone of a side on an empty cell; true if it connects the side's edges.
@@ -256,6 +275,25 @@ impl Game for Hex {
         id
     }
 
+    /// Every end is a connection, and every full board has one.
+    fn draws(&self) -> bool {
+        false
+    }
+
+    fn narrow(&self, state: &State, moves: &mut Vec<u16>) {
+        if self.may_swap(state) {
+            return;
+        }
+        let Some(stones) = self.stones(state) else { return };
+        let cell = |mv: u16| {
+            let (column, row) = self.column_and_row(mv);
+            1u64 << (self.size * row + column)
+        };
+        let allowed = moves.iter().fold(0, |cells, &mv| cells | cell(mv));
+        let (Forecast::Won(cells) | Forecast::Only(cells)) = forecast(stones, state.to_move, allowed);
+        moves.retain(|&mv| cell(mv) & cells != 0);
+    }
+
     fn images(&self) -> usize {
         Image::TURN.len()
     }
@@ -346,6 +384,15 @@ mod tests {
         for (size, swap) in [(1, true), (2, false), (3, true), (5, false), (11, true), (19, false)] {
             conformance::game(&Hex::new(size, swap), 4, 1);
         }
+    }
+
+    #[test]
+    fn connections_are_certain() {
+        assert!(conformance::narrow(&Hex::new(2, true), 20, 4, 1) > 20);
+        assert!(conformance::narrow(&Hex::new(3, false), 60, 9, 2) > 200);
+        assert!(conformance::narrow(&Hex::new(4, false), 60, 10, 3) > 200);
+        assert!(conformance::narrow(&Hex::new(5, false), 40, 11, 4) > 100);
+        assert!(conformance::narrow(&Hex::new(8, false), 2, 8, 5) > 0);
     }
 
     /// Who connects, by filling from the edge over and over.

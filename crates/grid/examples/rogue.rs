@@ -1,6 +1,7 @@
 //! Workers that nobody should have, and a listener that counts, for ci/grid.sh:
 //! `rogue wrong URL NAME` answers every job with a false claim, `rogue twice URL NAME` sends every answer again, at once
-//! and later, `rogue watch URL` prints a line for every answer that came after a lost lease.
+//! and later, `rogue hang URL NAME` never comes back from a job, `rogue watch URL` prints a line for every answer that came
+//! after a lost lease.
 
 use async_nats::Client;
 use futures_util::StreamExt;
@@ -24,10 +25,11 @@ fn main() -> ExitCode {
         ["twice", url, name] => {
             let (copy, own) = (url.to_string(), name.to_string());
             std::thread::spawn(move || listen(&copy, Some(own)));
-            work(url, name, false)
+            work(url, name, Habit::None)
         }
-        ["wrong", url, name] => work(url, name, true),
-        _ => Err("expected: wrong URL NAME, twice URL NAME, or watch URL".into()),
+        ["wrong", url, name] => work(url, name, Habit::Lies),
+        ["hang", url, name] => work(url, name, Habit::Hangs),
+        _ => Err("expected: wrong URL NAME, twice URL NAME, hang URL NAME, or watch URL".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -38,16 +40,24 @@ fn main() -> ExitCode {
     }
 }
 
-fn work(url: &str, name: &str, lies: bool) -> Result<(), String> {
+fn work(url: &str, name: &str, habit: Habit) -> Result<(), String> {
     let address = Address::parse(url, None).map_err(|error| error.to_string())?;
     let volunteer = Volunteer { address, name: name.into(), cores: 1, version: "rogue".into() };
     let never = AtomicBool::new(false);
     let say = &mut |text: &str| eprintln!("{name}: {text}");
-    sortie_grid::work(&volunteer, Arc::new(Shop { lies }), &never, say).map_err(|error| error.to_string())
+    sortie_grid::work(&volunteer, Arc::new(Shop { habit }), &never, say).map_err(|error| error.to_string())
+}
+
+/// What it does wrong at its jobs.
+#[derive(Clone, Copy, PartialEq)]
+enum Habit {
+    None,
+    Lies,
+    Hangs,
 }
 
 struct Shop {
-    lies: bool,
+    habit: Habit,
 }
 
 #[derive(Deserialize)]
@@ -70,23 +80,26 @@ impl Workshop for Shop {
             return Err("no game".into());
         };
         let worker = game.worker((spec.memory as usize) << 20, &spec.statuses, spec.seed);
-        Ok(Box::new(Rogue { game, worker, lies: self.lies }))
+        Ok(Box::new(Rogue { game, worker, habit: self.habit }))
     }
 }
 
 struct Rogue {
     game: Box<dyn AnyGame>,
     worker: Box<dyn AnyWorker>,
-    lies: bool,
+    habit: Habit,
 }
 
 impl Hand for Rogue {
     fn work(&mut self, job: &RawValue, told: Told) -> Result<Option<Box<RawValue>>, String> {
         let job: Job = serde_json::from_str(job.get()).map_err(|error| error.to_string())?;
+        while self.habit == Habit::Hangs {
+            std::thread::park();
+        }
         let asked = Asked { stop: told.cancel, cancel: told.cancel };
         let answer = self.worker.answer(&job, asked, &mut |_| {}).map_err(|error| error.to_string())?;
         let answer = match answer {
-            Some(answer) if self.lies => Some(self.lie(&job, answer)?),
+            Some(answer) if self.habit == Habit::Lies => Some(self.lie(&job, answer)?),
             other => other,
         };
         Ok(answer.map(|answer| to_raw_value(&answer).expect("an answer is plain data")))

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
@@ -101,6 +102,8 @@ pub enum Work {
     Told(u64, u64, Box<RawValue>),
     /// A task has ended, with this of its jobs.
     Done(u64, Vec<Done>),
+    /// Whether there is all that the run of this session needs; if not, what is missing.
+    Judged(String, Result<(), String>),
 }
 
 #[derive(Default)]
@@ -117,14 +120,33 @@ pub struct Crew {
     /// Which thread is at which job, and the flag that sends it home.
     at: Arc<Mutex<BTreeMap<u64, Arc<AtomicBool>>>>,
     hung: usize,
+    /// Runs that are to be looked at, by a thread of its own: an engine that has to show what it can takes its time.
+    runs: Sender<Arc<Run>>,
 }
 
 impl Crew {
     /// So many threads, which wait for work.
     pub fn new(shop: Arc<dyn Workshop>, cores: usize, done: UnboundedSender<Work>) -> Crew {
-        let crew = Crew { shop, queue: Arc::default(), done, at: Arc::default(), hung: 0 };
+        let (runs, to_judge) = channel::<Arc<Run>>();
+        let (judge, judged) = (shop.clone(), done.clone());
+        std::thread::spawn(move || {
+            for run in to_judge {
+                let can = catch_unwind(AssertUnwindSafe(|| judge.can(&run)));
+                let can = can.unwrap_or_else(|_| Err("looking at it ended in a panic".into()));
+                if judged.send(Work::Judged(run.session.clone(), can)).is_err() {
+                    return;
+                }
+            }
+        });
+        let crew = Crew { shop, queue: Arc::default(), done, at: Arc::default(), hung: 0, runs };
         (0..cores.max(1)).for_each(|_| crew.hire());
         crew
+    }
+
+    /// Finds out whether there is all that a run needs; `Work::Judged` tells.
+    pub fn judge(&self, run: Arc<Run>) {
+        // The thread lives as long as this.
+        let _ = self.runs.send(run);
     }
 
     /// Hands over a job.

@@ -23,6 +23,8 @@ pub enum Kind {
     MatchGame,
     /// Searches with seeds of their own.
     Solve,
+    /// Calls of islands.
+    Island,
     /// Nothing but CPU time, to measure.
     Bench,
 }
@@ -34,6 +36,7 @@ impl Kind {
             Kind::Prove => "prove",
             Kind::MatchGame => "match-game",
             Kind::Solve => "solve",
+            Kind::Island => "island",
             Kind::Bench => "bench",
         }
     }

@@ -64,7 +64,7 @@ pub trait Hand: Send {
 
 /// Who makes hands.
 pub trait Workshop: Send + Sync + 'static {
-    /// Whether it has what a run needs; if not, what is missing.
+    /// Whether it has what a run needs; if not, what is missing. It may take its time.
     fn can(&self, run: &Run) -> Result<(), String>;
     /// A hand for a run.
     fn open(&self, run: &Run) -> Result<Box<dyn Hand>, String>;
@@ -107,7 +107,6 @@ type Cancelled = (BTreeSet<(String, u64)>, VecDeque<(String, u64)>);
 
 struct Shift<'a> {
     volunteer: &'a Volunteer,
-    shop: Arc<dyn Workshop>,
     say: &'a mut dyn FnMut(&str),
     client: Client,
     inbox: String,
@@ -146,8 +145,7 @@ async fn shift(
     let (done, mut works) = unbounded_channel();
     let mut shift = Shift {
         volunteer,
-        crew: Crew::new(shop.clone(), volunteer.cores, done),
-        shop,
+        crew: Crew::new(shop, volunteer.cores, done),
         say,
         client: client.clone(),
         inbox,
@@ -341,6 +339,7 @@ impl Shift<'_> {
     /// A hand has something to tell.
     async fn worked(&mut self, work: Work) {
         match work {
+            Work::Judged(session, can) => self.judged(&session, can),
             Work::Told(token, job, body) => {
                 let Some(held) = self.held.get(&token) else { return };
                 let session = held.assignment.task.session.clone();
@@ -449,15 +448,22 @@ impl Shift<'_> {
         for session in before {
             self.drop_run(&session, "going on in another session");
         }
-        let unfit = self.shop.can(&run).err();
-        match &unfit {
-            Some(why) => (self.say)(&format!("{}: not here: {why}", run.title)),
-            None => (self.say)(&format!("{} ({}) wants workers", run.title, run.kind.name())),
+        let (now, run) = (Instant::now(), Arc::new(run));
+        let unfit = Some(format!("{} is being looked at", run.title));
+        let known = Known { run: run.clone(), heard: now, unfit, outstanding: 0, asked: now };
+        self.runs.insert(run.session.clone(), known);
+        self.crew.judge(run);
+    }
+
+    /// Whether a run can be worked for is known.
+    fn judged(&mut self, session: &str, can: Result<(), String>) {
+        let Some(known) = self.runs.get_mut(session) else { return };
+        let run = &known.run;
+        match &can {
+            Err(why) => (self.say)(&format!("{}: not here: {why}", run.title)),
+            Ok(()) => (self.say)(&format!("{} ({}) wants workers", run.title, run.kind.name())),
         }
-        let now = Instant::now();
-        let session = run.session.clone();
-        let known = Known { run: Arc::new(run), heard: now, unfit, outstanding: 0, asked: now };
-        self.runs.insert(session, known);
+        known.unfit = can.err();
     }
 
     fn drop_run(&mut self, session: &str, why: &str) {

@@ -19,6 +19,8 @@ pub enum Bench {
     Messages(BenchMessages),
     /// What many workers would gain in a proof search, in virtual time
     Joblevel(BenchJoblevel),
+    /// Games and positions with known values, solved end to end by trees of jobs
+    Solved(BenchSolved),
     /// Random schedules of job trees: none may prove what is false
     Schedules(BenchSchedules),
     /// Bytes and look-up time of the database of proved positions
@@ -99,6 +101,38 @@ pub struct BenchJoblevel {
     /// Seed of our player
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sortie bench solved`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie bench solved --only hex/5
+  sortie bench solved --proofs
+
+Every opening of Hex 4x4 and 5x5, Breakthrough 4x4 and 4x5, and Connect Four with 8 to 16 stones. One thread; the worker
+begins anew with each.
+
+Exit codes: 0 all were solved as they should, 1 one was not, 2 misuse.")]
+pub struct BenchSolved {
+    /// Only games whose names begin so
+    #[arg(long, value_name = "GAME", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Jobs for each, at most
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub jobs: u64,
+    /// Positions a job looks at, at most
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub job_nodes: u64,
+    /// What the worker remembers between jobs, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub memory: u32,
+    /// Write every proof down and check it
+    #[arg(long)]
+    pub proofs: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

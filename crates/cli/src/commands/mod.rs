@@ -12,6 +12,7 @@ pub mod bench_neural;
 pub mod bench_policy;
 pub mod bench_resume;
 pub mod bench_schedules;
+pub mod bench_solved;
 pub mod compare;
 pub mod convert;
 #[cfg(feature = "neural")]

@@ -4,12 +4,13 @@
 use crate::args::Prove as Args;
 use crate::commands::analyse::{ended, name};
 use crate::contest::{claim, fresh_path, processors, read_request, say_stopped};
-use crate::database::worker::{Book, Consulting};
+use crate::database::worker::{Before, Book, Consulting, Reader};
 use crate::database::{self, keep};
 use crate::folder::write_whole;
 use crate::grid;
 use crate::journal::{self, Journal};
 use crate::output::{self, count, rounded};
+use crate::players::Player;
 use crate::progress::Progress;
 use crate::session::stop_on_signals;
 use crate::source::{Instance, read_text};
@@ -19,8 +20,8 @@ use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use sortie_core::joblevel::{
-    Answer, AnyWorker, Asked, Bounds, Effort, Ended, Fault, Goal, Job, JobTree, Partial, Plan, Policy, Proof,
-    Question, RootMove, Select, Statuses, Trust, Value,
+    After, Answer, AnyWorker, Asked, Bounds, Effort, Ended, Fault, Goal, Job, JobTree, Partial, Plan, Policy,
+    Proof, Question, RootMove, Select, Statuses, Trust, Value,
 };
 use sortie_core::{AnyGame, JobId, JobSource, Side, run_jobs};
 use sortie_store::{Added, Source};
@@ -53,8 +54,9 @@ pub struct Request {
     /// `domain/name`.
     pub instance: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    position: Option<String>,
-    moves: Vec<String>,
+    pub position: Option<String>,
+    /// The moves to the position.
+    pub moves: Vec<String>,
     /// The seed of our player.
     pub seed: u64,
     /// What a worker remembers, in MiB.
@@ -63,7 +65,7 @@ pub struct Request {
     proof: Option<PathBuf>,
     /// Who is asked where the exact solver has no result, as a player is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    player: Option<String>,
+    pub player: Option<String>,
     /// The database of proved positions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     db: Option<String>,
@@ -96,11 +98,6 @@ pub fn run(args: &Args) -> Result<Verdict> {
     };
     if !(0.0..=100.0).contains(&args.c) {
         bail!("--c {}: expected a number from 0 to 100", args.c);
-    }
-    if args.grid.grid.is_some() && (args.db.is_some() || args.player.is_some()) {
-        bail!(
-            "--db and --player are for workers of this process: leave out --grid, or `sortie db put` the proof later"
-        );
     }
     let request = Request {
         format: FORMAT,
@@ -189,7 +186,10 @@ fn search(
     if board.outcome().is_some() {
         bail!("the game is over at this position: there is nothing to prove");
     }
-    if let Some(player) = &request.player {
+    if let (Some(player), Some(_)) = (&request.player, &grid) {
+        // Its workers have it, and try it there.
+        Player::parse(player)?.speaker()?;
+    } else if let Some(player) = &request.player {
         let found = crate::engine::register(game, player, request.position.as_deref(), &request.moves)?;
         if !quiet {
             output::say(&found.to_string());
@@ -231,6 +231,12 @@ fn search(
         before,
         team: &team,
         jobs: HashMap::new(),
+        reader: match (&grid, &book) {
+            (Some(_), Some(book)) => Some(Reader::new(book.clone(), game, &request.plan.statuses)),
+            // Workers of this process ask it themselves.
+            _ => None,
+        },
+        found: HashMap::new(),
         called_off: Vec::new(),
         trouble: None,
     };
@@ -382,6 +388,10 @@ pub struct Recorder<'a> {
     before: u64,
     team: &'a Team<'a>,
     jobs: HashMap<JobId, Job>,
+    /// Who asks the database for workers that have none.
+    reader: Option<Reader>,
+    /// What it knew before jobs that are out.
+    found: HashMap<JobId, Vec<After>>,
     /// Jobs that are not wanted any more, for whoever tells workers elsewhere.
     pub called_off: Vec<JobId>,
     /// What ended the search early.
@@ -395,6 +405,17 @@ impl Recorder<'_> {
         let line = Line { job, answer };
         self.journal.append(&line).context("cannot write the answer down")?;
         Ok(self.tree.done(id, line.answer))
+    }
+
+    /// Takes the answer of a worker elsewhere, with what the database knows of the position after it.
+    #[cfg(feature = "grid")]
+    pub fn accept(&mut self, id: JobId, mut answer: Answer) -> bool {
+        let found = self.found.remove(&id).unwrap_or_default();
+        let asked = match (&self.reader, self.jobs.get(&id)) {
+            (Some(reader), Some(job)) => reader.after(job, &mut answer, found),
+            _ => Ok(()),
+        };
+        self.done(id, asked.map(|()| answer).map_err(Into::into))
     }
 
     /// Takes what a worker elsewhere says of a job that is under way.
@@ -424,9 +445,23 @@ impl JobSource for Recorder<'_> {
         for (id, partial) in std::mem::take(&mut *lock(&self.team.told)) {
             self.tree.partial(id, &partial);
         }
-        let (id, job) = self.tree.next()?;
-        self.jobs.insert(id, job.clone());
-        Some((id, job))
+        loop {
+            let (id, job) = self.tree.next()?;
+            self.jobs.insert(id, job.clone());
+            let answered = match self.reader.as_ref().map(|reader| reader.before(&job)) {
+                None => return Some((id, job)),
+                Some(Ok(Before::Open(found))) => {
+                    self.found.insert(id, found);
+                    return Some((id, job));
+                }
+                Some(Ok(Before::Answered(answer))) => Ok(answer),
+                Some(Err(error)) => Err(error.into()),
+            };
+            self.done(id, answered);
+            if self.finished() {
+                return None;
+            }
+        }
     }
 
     fn done(&mut self, id: JobId, answer: Result<Answer>) -> bool {
@@ -442,6 +477,7 @@ impl JobSource for Recorder<'_> {
 
     fn lost(&mut self, id: JobId) {
         self.jobs.remove(&id);
+        self.found.remove(&id);
         self.tree.lost(id);
     }
 

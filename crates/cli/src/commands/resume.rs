@@ -46,17 +46,19 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     let mut spec = folder.read_spec()?;
     let instance = Instance::open_copy(&spec.instance, instance_copy(&folder.path, &spec.instance))?;
     instance.problem()?;
-    if let Some(grid) = crate::grid::Spec::resumed(&args.folder, &args.grid, threads)? {
+    let grid = crate::grid::Spec::resumed(&args.folder, &args.grid, threads)?;
+    let islands = crate::grid::is_islands(&spec.search);
+    if let Some(grid) = grid.as_ref().filter(|_| !islands) {
         if args.time.is_some() {
             anyhow::bail!(
                 "--time: a run over a grid ends with its searches; begin another one with another --seed"
             );
         }
-        return crate::grid::solve::run(&grid, &spec, &instance, &folder, (report.json, report.quiet));
+        return crate::grid::solve::run(grid, &spec, &instance, &folder, (report.json, report.quiet));
     }
     let reopen = |spec| crate::policy::reopen(spec, &folder.path, &instance);
     let guide = spec.policy.as_ref().map(reopen).transpose()?;
-    if args.folder.join(crate::grid::GRID).exists() {
+    if !islands && args.folder.join(crate::grid::GRID).exists() {
         anyhow::bail!("{}: its searches are the jobs of a grid: give --grid URL", args.folder.display());
     }
     let ended = folder.read_result().filter(|result| result["reason"] != "asked");
@@ -99,6 +101,7 @@ pub fn run(args: &Resume) -> Result<Verdict> {
         best,
         resumed: true,
         checkpoint_every: args.checkpoint_every,
+        grid,
         json: args.report.json,
         quiet: args.report.quiet,
     };

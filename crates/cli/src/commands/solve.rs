@@ -33,6 +33,7 @@ pub fn run(args: &Solve) -> Result<Verdict> {
             bail!("--policy: networks are for the searches of this machine, not of a grid")
         }
         Some(_) if args.best_of.is_some() => bail!("--best-of: over a grid --jobs says how many searches"),
+        Some(_) if crate::grid::is_islands(&search) => (1, 1),
         Some(_) => (args.grid.jobs, 1),
         None => (streams, threads),
     };
@@ -55,7 +56,8 @@ pub fn run(args: &Solve) -> Result<Verdict> {
         let written = folder.write(policy::POLICY, &policy.bytes);
         written.with_context(|| folder.path.join(policy::POLICY).display().to_string())?;
     }
-    if let Some(grid) = &grid {
+    let islands = crate::grid::is_islands(&spec.search);
+    if let Some(grid) = grid.as_ref().filter(|_| !islands) {
         return crate::grid::solve::run(
             grid,
             &spec,
@@ -73,6 +75,7 @@ pub fn run(args: &Solve) -> Result<Verdict> {
         best: None,
         resumed: false,
         checkpoint_every: args.checkpoint_every,
+        grid,
         json: args.report.json,
         quiet: args.report.quiet,
     };

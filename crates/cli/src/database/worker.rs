@@ -53,23 +53,70 @@ impl Book {
     }
 }
 
-/// A worker with a database at hand.
-pub struct Consulting {
-    inner: Box<dyn AnyWorker>,
+/// Who asks the database, before a job and after it.
+pub struct Reader {
     book: Arc<Book>,
     game: Box<dyn AnyGame>,
     statuses: Statuses,
 }
 
-impl Consulting {
-    /// Asks the database beside what `inner` does.
-    pub fn new(
-        inner: Box<dyn AnyWorker>,
-        book: Arc<Book>,
-        game: &dyn AnyGame,
-        statuses: &Statuses,
-    ) -> Consulting {
-        Consulting { inner, book, game: game.share(), statuses: statuses.clone() }
+/// What the database says before a job.
+pub enum Before {
+    /// The job need not be done.
+    Answered(Answer),
+    /// This is known of what comes after it.
+    Open(Vec<After>),
+}
+
+impl Reader {
+    /// Of a database, for jobs of a game.
+    pub fn new(book: Arc<Book>, game: &dyn AnyGame, statuses: &Statuses) -> Reader {
+        Reader { book, game: game.share(), statuses: statuses.clone() }
+    }
+
+    fn board(&self, job: &Job) -> Result<Box<dyn AnyBoard>, PlayError> {
+        let mut board = self.game.board(job.start.as_deref())?;
+        for word in &job.moves {
+            board.play(word)?;
+        }
+        Ok(board)
+    }
+
+    /// Looks up the position of a job, and every position after a move if that is wanted.
+    pub fn before(&self, job: &Job) -> Result<Before, PlayError> {
+        let mut board = self.board(job)?;
+        if let Some(answer) = self.itself(&*board, job) {
+            return Ok(Before::Answered(answer));
+        }
+        if !self.book.successors {
+            return Ok(Before::Open(Vec::new()));
+        }
+        let words = board.legal().into_iter().filter(|word| !job.exclude.contains(word));
+        let found = self.known_after(&mut *board, words);
+        // A move that gets all that is asked for answers the job.
+        let side = board.to_move();
+        let wanted =
+            |(_, entry): &&(After, Entry)| entry.bounds.decides(job.ask) == Some(side == Side::First);
+        let after = || found.iter().map(|(after, _)| after.clone()).collect();
+        Ok(match found.iter().find(wanted) {
+            Some((winner, entry)) => {
+                // The position is worth at least what the move gets.
+                let bounds = Bounds { low: entry.bounds.view(side).low, high: Value::Win }.view(side);
+                let entry = Entry { bounds, ..*entry };
+                Before::Answered(self.spared(Some(winner.word.clone()), &entry, after()))
+            }
+            None => Before::Open(after()),
+        })
+    }
+
+    /// Adds what is known of the positions after a job to its answer: `found` by `before`, or else that after its move.
+    pub fn after(&self, job: &Job, answer: &mut Answer, found: Vec<After>) -> Result<(), PlayError> {
+        answer.after.extend(found);
+        if let (false, Some(best)) = (self.book.successors, &answer.best) {
+            let known = self.known_after(&mut *self.board(job)?, std::iter::once(best.clone()));
+            answer.after.extend(known.into_iter().map(|(after, _)| after));
+        }
+        Ok(())
     }
 
     /// An answer that rests on the database alone.
@@ -104,7 +151,11 @@ impl Consulting {
     }
 
     /// What is known after each of some moves.
-    fn after(&self, board: &mut dyn AnyBoard, words: impl Iterator<Item = String>) -> Vec<(After, Entry)> {
+    fn known_after(
+        &self,
+        board: &mut dyn AnyBoard,
+        words: impl Iterator<Item = String>,
+    ) -> Vec<(After, Entry)> {
         let (mut asked, mut idents) = (Vec::new(), Vec::new());
         for word in words {
             if board.play(&word).is_ok() {
@@ -133,6 +184,24 @@ impl Consulting {
     }
 }
 
+/// A worker with a database at hand.
+pub struct Consulting {
+    inner: Box<dyn AnyWorker>,
+    reader: Reader,
+}
+
+impl Consulting {
+    /// Asks the database beside what `inner` does.
+    pub fn new(
+        inner: Box<dyn AnyWorker>,
+        book: Arc<Book>,
+        game: &dyn AnyGame,
+        statuses: &Statuses,
+    ) -> Consulting {
+        Consulting { inner, reader: Reader::new(book, game, statuses) }
+    }
+}
+
 impl AnyWorker for Consulting {
     fn answer(
         &mut self,
@@ -140,34 +209,12 @@ impl AnyWorker for Consulting {
         asked: Asked,
         tell: &mut dyn FnMut(Partial),
     ) -> Result<Option<Answer>, PlayError> {
-        let mut board = self.game.board(job.start.as_deref())?;
-        for word in &job.moves {
-            board.play(word)?;
-        }
-        if let Some(answer) = self.itself(&*board, job) {
-            return Ok(Some(answer));
-        }
-        let mut found = Vec::new();
-        if self.book.successors {
-            let words = board.legal().into_iter().filter(|word| !job.exclude.contains(word));
-            found = self.after(&mut *board, words);
-            // A move that gets all that is asked for answers the job.
-            let side = board.to_move();
-            let wanted =
-                |(_, entry): &&(After, Entry)| entry.bounds.decides(job.ask) == Some(side == Side::First);
-            if let Some((after, entry)) = found.iter().find(wanted) {
-                // The position is worth at least what the move gets.
-                let bounds = Bounds { low: entry.bounds.view(side).low, high: Value::Win }.view(side);
-                let word = after.word.clone();
-                let after = found.iter().map(|(after, _)| after.clone()).collect();
-                return Ok(Some(self.spared(Some(word), &Entry { bounds, ..*entry }, after)));
-            }
-        }
+        let found = match self.reader.before(job)? {
+            Before::Answered(answer) => return Ok(Some(answer)),
+            Before::Open(found) => found,
+        };
         let Some(mut answer) = self.inner.answer(job, asked, tell)? else { return Ok(None) };
-        if let (false, Some(best)) = (self.book.successors, &answer.best) {
-            found = self.after(&mut *board, std::iter::once(best.clone()));
-        }
-        answer.after.extend(found.into_iter().map(|(after, _)| after));
+        self.reader.after(job, &mut answer, found)?;
         Ok(Some(answer))
     }
 }

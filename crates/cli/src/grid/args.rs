@@ -57,6 +57,7 @@ pub struct ResumeGridArgs {
 Examples:
   sortie worker --grid nats://10.0.0.1:4222 --token our-secret
   sortie worker --grid nats://10.0.0.1:4222 --cores 4 --nice --name attic
+  sortie worker --grid nats://10.0.0.1:4222 --player 'gomocup[time=500ms]:rapfi'
 
 It dials out and listens nowhere. Ctrl-C once: the jobs in hand are finished; twice: at once.")]
 pub struct Worker {
@@ -72,6 +73,9 @@ pub struct Worker {
     /// What others know it by [default: the name of the machine and a number]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// An engine of somebody else's that this worker offers to proofs that name it, word for word
+    #[arg(long, value_name = "ENGINE")]
+    pub player: Vec<String>,
     /// Run only when nobody else wants the processor
     #[arg(long)]
     pub nice: bool,

@@ -1,5 +1,6 @@
 //! What a worker can do: the kinds of jobs, each with its spec and its hand.
 
+use super::island::{IslandHand, IslandSpec};
 use super::match_::{self, MatchHand};
 use super::prove::{ProveHand, ProveSpec};
 use super::solve::{SolveHand, SolveSpec};
@@ -15,24 +16,29 @@ use std::time::Duration;
 const SPIN_MS_MAX: u64 = 10_000;
 
 /// Everything this program can do.
-pub struct Shop;
+pub struct Shop {
+    /// Engines of others that the worker offers, as players are named.
+    pub engines: Vec<String>,
+}
 
 impl Workshop for Shop {
     fn can(&self, run: &Run) -> Result<(), String> {
         match run.kind {
-            Kind::Prove => spec::<ProveSpec>(run)?.open().map(drop),
+            Kind::Prove => spec::<ProveSpec>(run)?.can(&self.engines),
             Kind::Bench => Ok(()),
             Kind::MatchGame => match_::check(&spec(run)?).map_err(|error| format!("{error:#}")),
             Kind::Solve => spec::<SolveSpec>(run)?.open().map(drop).map_err(|error| format!("{error:#}")),
+            Kind::Island => spec::<IslandSpec>(run)?.open().map(drop).map_err(|error| format!("{error:#}")),
         }
     }
 
     fn open(&self, run: &Run) -> Result<Box<dyn Hand>, String> {
         Ok(match run.kind {
-            Kind::Prove => Box::new(ProveHand::new(spec(run)?)?),
+            Kind::Prove => Box::new(ProveHand::new(spec(run)?, &self.engines)?),
             Kind::Bench => Box::new(Spin),
             Kind::MatchGame => Box::new(MatchHand::new(&spec(run)?).map_err(|error| format!("{error:#}"))?),
             Kind::Solve => Box::new(SolveHand::new(spec(run)?).map_err(|error| format!("{error:#}"))?),
+            Kind::Island => Box::new(IslandHand::new(spec(run)?).map_err(|error| format!("{error:#}"))?),
         })
     }
 }

@@ -40,7 +40,7 @@ impl Board {
 /// Refuses a match that a worker must not, or cannot, play.
 pub fn check(request: &Request) -> Result<()> {
     for text in &request.players {
-        if matches!(Player::parse(text)?, Player::Uci(_) | Player::Gtp(..)) {
+        if Player::parse(text)?.starts_a_program() {
             bail!("player '{text}' is a program: over a grid only our own players play");
         }
     }

@@ -10,6 +10,8 @@ mod bench;
 #[cfg(feature = "grid")]
 mod hands;
 #[cfg(feature = "grid")]
+pub mod island;
+#[cfg(feature = "grid")]
 pub mod match_;
 pub mod prove;
 #[cfg(feature = "grid")]
@@ -21,7 +23,7 @@ use crate::Verdict;
 use anyhow::{Result, anyhow, bail};
 use args::{GridArgs, ResumeGridArgs};
 use serde::{Deserialize, Serialize};
-use sortie_core::Limits;
+use sortie_core::{Limits, Nrpa, Parallel, Search};
 use std::path::Path;
 
 /// What a run was told about its grid, in its folder.
@@ -177,6 +179,11 @@ pub fn bench(args: &args::BenchGrid) -> Result<Verdict> {
     return none::<Verdict>().map_err(|error| anyhow!("{} workers: {error}", args.workers));
 }
 
+/// Whether the jobs of a search are calls of its islands; those of all others are whole searches.
+pub fn is_islands(search: &Search) -> bool {
+    matches!(search, Search::Nrpa(Nrpa { parallel: Parallel::Islands(_), .. }))
+}
+
 /// What a grid did, for people.
 pub fn tally_text(tally: &serde_json::Value) -> String {
     let number = |key: &str| tally[key].as_u64().unwrap_or(0);
@@ -213,5 +220,45 @@ pub mod solve {
         _: (bool, bool),
     ) -> anyhow::Result<Verdict> {
         super::none()
+    }
+}
+
+#[cfg(not(feature = "grid"))]
+pub mod island {
+    //! There is no grid in this build.
+
+    use crate::folder::Spec;
+    use crate::source::Instance;
+    use anyhow::Result;
+    use sortie_core::{CallMaker, CallSource};
+    use std::convert::Infallible;
+    use std::path::PathBuf;
+    use std::sync::atomic::AtomicBool;
+
+    /// Nobody.
+    pub struct Maker(Infallible);
+
+    impl Maker {
+        /// Says so.
+        pub fn new(
+            _: &super::Spec,
+            _: &Spec,
+            _: &Instance,
+            _: (PathBuf, bool),
+            _: &AtomicBool,
+        ) -> Result<Maker> {
+            super::none()
+        }
+
+        /// There is none that could end.
+        pub fn end(self) -> Result<Option<serde_json::Value>> {
+            match self.0 {}
+        }
+    }
+
+    impl CallMaker for Maker {
+        fn make(&self, _: &mut dyn CallSource) {
+            match self.0 {}
+        }
     }
 }

@@ -38,13 +38,13 @@ mod live {
     use serde::{Deserialize, Serialize};
     use serde_json::value::RawValue;
     use sortie_core::joblevel::{Answer, AnyWorker, Asked, Job, Partial, Statuses};
-    use sortie_core::{AnyGame, JobId, JobSource};
+    use sortie_core::{AnyGame, JobId};
     use sortie_grid::desk::Judge;
     use sortie_grid::wire::Kind;
     use sortie_grid::{GridSource, Hand, Told, drive as drive_grid};
     use std::path::Path;
     use std::sync::Mutex;
-    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
     /// Our own solver looks at so many times the positions of a job before it gives up on a claim: it has not the warm
     /// table of whoever claimed it.
@@ -64,6 +64,14 @@ mod live {
         pub statuses: Statuses,
         /// The seed of our player.
         pub seed: u64,
+        /// The engine that does the jobs where the exact solver has no result, as a player is named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub player: Option<String>,
+        /// The position that all is about: where it begins, and the moves to it. Engines are tried there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub position: Option<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub moves: Vec<String>,
     }
 
     impl ProveSpec {
@@ -75,17 +83,42 @@ mod live {
             instance.game().map_err(|error| error.to_string())?;
             Ok(instance)
         }
+
+        /// The engine that it wants, if it is one of `offered`: nobody else's word starts a program here.
+        fn engine(&self, offered: &[String]) -> Result<Option<&str>, String> {
+            match &self.player {
+                Some(player) if !offered.contains(player) => {
+                    let player: String = player.chars().filter(|c| !c.is_control()).take(80).collect();
+                    Err(format!("it wants the engine '{player}': `sortie worker --player` offers one"))
+                }
+                player => Ok(player.as_deref()),
+            }
+        }
+
+        /// Whether this worker has all it takes. An engine has to show that it leaves out what it is told to.
+        pub fn can(&self, offered: &[String]) -> Result<(), String> {
+            let instance = self.open()?;
+            let game = instance.game().map_err(|error| error.to_string())?;
+            if let Some(engine) = self.engine(offered)? {
+                let tried = crate::engine::register(game, engine, self.position.as_deref(), &self.moves);
+                let probe = tried.map_err(|error| format!("{error:#}"))?;
+                crate::output::say(&probe.to_string());
+            }
+            Ok(())
+        }
     }
 
-    /// A solver that stays warm.
+    /// A solver that stays warm, and an engine beside it.
     pub struct ProveHand(Box<dyn AnyWorker>);
 
     impl ProveHand {
         /// Opens the game.
-        pub fn new(spec: ProveSpec) -> Result<ProveHand, String> {
+        pub fn new(spec: ProveSpec, offered: &[String]) -> Result<ProveHand, String> {
             let instance = spec.open()?;
             let game = instance.game().map_err(|error| error.to_string())?;
-            Ok(ProveHand(game.worker((spec.memory as usize) << 20, &spec.statuses, spec.seed)))
+            let (engine, memory_max) = (spec.engine(offered)?, (spec.memory as usize) << 20);
+            let worker = crate::engine::hire(game, engine, memory_max, &spec.statuses, spec.seed);
+            Ok(ProveHand(worker.map_err(|error| format!("{error:#}"))?))
         }
     }
 
@@ -102,7 +135,8 @@ mod live {
             let seconds = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e6;
             match answer.map_err(|error| error.to_string())? {
                 Some(answer) => write(&Answer { seconds, ..answer }).map(Some),
-                None => Ok(None),
+                None if told.cancel.load(Relaxed) => Ok(None),
+                None => Err("the engine failed".into()),
             }
         }
     }
@@ -111,7 +145,7 @@ mod live {
         type Wire = Answer;
 
         fn accept(&mut self, id: JobId, answer: Answer) -> bool {
-            self.done(id, Ok(answer))
+            Recorder::accept(self, id, answer)
         }
 
         fn told(&mut self, id: JobId, body: &RawValue) {
@@ -178,6 +212,9 @@ mod live {
             memory: request.memory,
             statuses: request.plan.statuses.clone(),
             seed: request.seed,
+            player: request.player.clone(),
+            position: request.position.clone(),
+            moves: if request.player.is_some() { request.moves.clone() } else { Vec::new() },
         };
         let own = game.worker((request.memory as usize) << 20, &request.plan.statuses, request.seed);
         let court = Court { own: Mutex::new(own), stop };

@@ -4,6 +4,7 @@ use super::args::{Broker as BrokerArgs, Worker as Args};
 use super::hands::Shop;
 use super::{Spec, WORKERS};
 use crate::journal::Journal;
+use crate::players::Player;
 use crate::{Verdict, clock, contest, output, session};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
@@ -28,6 +29,9 @@ pub fn worker(args: &Args) -> Result<Verdict> {
         Some(name) => bail!("--name {name}: expected up to 48 letters, digits, - or _"),
         None => own_name(),
     };
+    for engine in &args.player {
+        Player::parse(engine)?.speaker()?;
+    }
     if args.nice {
         lower()?;
     }
@@ -35,7 +39,7 @@ pub fn worker(args: &Args) -> Result<Verdict> {
     let cores = args.cores.unwrap_or_else(contest::processors) as usize;
     let volunteer = Volunteer { address, name, cores, version: env!("CARGO_PKG_VERSION").into() };
     let quiet = args.quiet;
-    sortie_grid::work(&volunteer, Arc::new(Shop), &stop, &mut |text| {
+    sortie_grid::work(&volunteer, Arc::new(Shop { engines: args.player.clone() }), &stop, &mut |text| {
         if !quiet {
             output::say(&format!("{} {text}", clock::now()));
         }

@@ -13,7 +13,7 @@ const LONG: [(&str, &str); 5] = [
         "tune nim/21 --player plain --param c=0.1..2.0 --against random --games 60 --limit 2000playouts --concurrency 1",
         "games.jsonl",
     ),
-    ("prove hex/4 --moves a1 --job-nodes 20 --jobs 4000 --workers 1", "jobs.jsonl"),
+    ("prove breakthrough/4x4 --job-nodes 8 --jobs 4000 --workers 1", "jobs.jsonl"),
     (
         "scale nim/21 --virtual --forms tds --nodes 1,2 --threads 3 --time 3ms --player plain --positions 3 --games 60",
         "games.jsonl",

@@ -32,6 +32,14 @@ fn what_cannot_be_a_grid_is_refused_before_a_folder_is_made() {
         ("prove nim/5 --grid nats://host:1 --lease 10ms --out run", "from 1s"),
         ("solve samegame/1 --grid nats://host:1 --best-of 3 --out run", "--jobs"),
         ("worker --grid nats://host:1 --name a.b", "letters, digits"),
+        ("worker --grid nats://host:1 --player default", "expected an engine"),
+        ("prove nim/5 --grid nats://host:1 --player default --out run", "expected an engine"),
+        ("match gomoku/9 --player plain --player text:cat --grid nats://host:1 --out run", "is a program"),
+        ("match gomoku/9 --player plain --player gomocup:cat --grid nats://host:1 --out run", "is a program"),
+        (
+            "match gomoku/9 --player plain --player job-level:uci:cat --grid nats://host:1 --out run",
+            "is a program",
+        ),
         ("broker --listen 0.0.0.0:4222", "--token"),
         ("broker --token x", "8 to 128"),
     ] {

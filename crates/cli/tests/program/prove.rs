@@ -72,7 +72,7 @@ fn a_proof_that_was_changed_is_refused() {
 }
 
 /// A search of some thousand jobs.
-const LONG: &str = "prove hex/4 --moves a1 --job-nodes 20 --workers 2 --proof hex.proof";
+const LONG: &str = "prove breakthrough/4x4 --moves a1a2 --job-nodes 8 --workers 2 --proof big.proof";
 
 /// Answers on the disk.
 fn answers(home: &Home) -> usize {
@@ -86,17 +86,17 @@ fn killed_in_the_middle_it_goes_on() {
     until("some answers", || answers(&home) >= 100);
     child.kill().expect("SIGKILL");
     child.wait().expect("a child");
-    assert!(!home.path("hex.proof").exists(), "killed before its end");
+    assert!(!home.path("big.proof").exists(), "killed before its end");
     // What a crash may leave of a last line.
     let kept = answers(&home);
     let torn = home.read("run/jobs.jsonl") + "{\"job\":{\"mov";
     home.write("run/jobs.jsonl", torn);
     let result = home.json("resume run --quiet --json");
-    assert_eq!(result["value"], "second wins", "a1 is a losing opening of Hex");
+    assert_eq!(result["value"], "first wins");
     assert!(result["jobs"]["answered"].as_u64().unwrap() as usize >= kept - 1);
-    assert_eq!(home.json("verify hex.proof --json")["records"][0]["ok"], true);
+    assert_eq!(home.json("verify big.proof --json")["records"][0]["ok"], true);
     // An answer about a position that this search never had is of another search.
-    let first = home.read("run/jobs.jsonl").lines().nth(1).unwrap().replace("\"a1\"", "\"d4\"");
+    let first = home.read("run/jobs.jsonl").lines().nth(1).unwrap().replace("\"a1a2\"", "\"d1d2\"");
     home.write("run/jobs.jsonl", first + "\n");
     let ran = home.run("resume run");
     assert!(ran.code == 2 && ran.stderr.contains("jobs.jsonl:1"), "{}", ran.stderr);
@@ -111,7 +111,7 @@ fn a_signal_ends_it_and_it_can_go_on() {
     let ran = crate::interrupt::interrupt(child, "-INT");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("resume run"), "{}", ran.stderr);
-    assert_eq!(home.json("resume run --threads 1 --quiet --json")["value"], "second wins");
+    assert_eq!(home.json("resume run --threads 1 --quiet --json")["value"], "first wins");
 }
 
 #[test]
@@ -135,10 +135,31 @@ fn what_cannot_be_done_is_said_in_one_line() {
         assert!(ran.stderr.contains(said), "{line}: {}", ran.stderr);
     }
     assert_eq!(home.names(), ["half.toml"], "nothing is left behind");
-    let ran = home.run("prove hex/5 --jobs 3 --job-nodes 10 --quiet --json --out run");
+    let ran = home.run("prove breakthrough/5x5 --jobs 3 --job-nodes 10 --quiet --json --out run");
     assert_eq!((ran.code, &ran.json()["ended"]), (1, &Value::from("jobs")));
     let ran = home.run("prove hex/4 --quiet --out run");
     assert!(ran.code == 2 && ran.stderr.contains("another search"), "{}", ran.stderr);
+}
+
+#[test]
+fn every_opening_of_hex_is_solved_and_its_proof_checks() {
+    let home = Home::new();
+    let solved = home.json("bench solved --only hex/4 --proofs --json");
+    assert_eq!((&solved["open"], &solved["wrong"]), (&Value::from(0), &Value::from(0)), "{solved}");
+    assert!(
+        solved["rows"][0]["proof_positions"].as_u64().is_some_and(|positions| positions > 100),
+        "{solved}"
+    );
+    let solved = home.json("bench solved --only hex/5 --json");
+    assert_eq!((&solved["open"], &solved["wrong"]), (&Value::from(0), &Value::from(0)), "{solved}");
+    // The middle wins and the corner does not, by rules alone.
+    for (cell, value) in [("c3", "first wins"), ("a1", "second wins")] {
+        let line = format!("prove hex/5 --moves {cell} --proof {cell}.proof --quiet --json --out {cell}");
+        assert_eq!(home.json(&line)["value"], value);
+        assert_eq!(home.json(&format!("verify {cell}.proof --json"))["records"][0]["ok"], true);
+    }
+    let ran = home.run("bench solved --only chess");
+    assert!(ran.code == 2 && ran.stderr.contains("hex/5"), "{}", ran.stderr);
 }
 
 #[test]

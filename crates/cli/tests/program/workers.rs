@@ -43,12 +43,11 @@ fn an_engine_that_obeys_does_jobs() {
     let ran = prove(&home, "text:/bin/sh good", &[]);
     assert_eq!((ran.code, &ran.json()["value"]), (0, &Value::from("second wins")), "{}", ran.stderr);
     // Our own engine, too, and it can be resumed.
-    let own = format!("uci:\"{}\" engine hex/3", env!("CARGO_BIN_EXE_sortie"));
-    let line =
-        ["prove", "hex/3", "--job-nodes", "20", "--job-playouts", "50", "--jobs", "300", "--json", "--quiet"];
-    let ran = words(&home, &[&line[..], &["--player", &own, "--out", "hex"]].concat());
-    assert_eq!((ran.code, &ran.json()["value"]), (0, &Value::from("first wins")), "{}", ran.stderr);
-    assert_eq!(home.json("resume hex --json --quiet")["value"], "first wins");
+    let own = format!("uci:\"{}\" engine tictactoe/3", env!("CARGO_BIN_EXE_sortie"));
+    let line = ["prove", "tictactoe/3", "--job-nodes", "20", "--job-playouts", "20", "--json", "--quiet"];
+    let ran = words(&home, &[&line[..], &["--player", &own, "--out", "own"]].concat());
+    assert_eq!((ran.code, &ran.json()["value"]), (0, &Value::from("a draw")), "{}", ran.stderr);
+    assert_eq!(home.json("resume own --json --quiet")["value"], "a draw");
 }
 
 #[cfg(unix)]

@@ -84,6 +84,9 @@ impl<G: Game> Writer<'_, G> {
         if !self.on_path.insert(state.clone()) {
             return Err("the proof goes round in a circle and cannot be written down".into());
         }
+        if (self.stop)() {
+            return Err("stopped".into());
+        }
         let game = &**self.game;
         let mut moves: Vec<<G as Domain>::Move> = Vec::new();
         match self.choice(state)? {

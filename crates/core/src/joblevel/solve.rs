@@ -92,7 +92,12 @@ impl<G: Game> Solver<G> {
 
     /// What the table holds of a state.
     pub fn entry(&self, state: &G::State, ask: Value) -> Option<Entry> {
-        self.tables[usize::from(ask == Value::Win)].get(state).copied()
+        self.tables[self.table(ask)].get(state).copied()
+    }
+
+    /// Without draws both questions are one.
+    fn table(&self, ask: Value) -> usize {
+        usize::from(ask == Value::Win || !self.game.draws())
     }
 
     /// Makes room if the tables have grown too large: what is proved is kept as long as it can be.
@@ -116,16 +121,21 @@ impl<G: Game> Solver<G> {
         nodes_max: u64,
         stop: &dyn Fn() -> bool,
     ) -> Solved<G::Move> {
-        let table = &mut self.tables[usize::from(ask == Value::Win)];
-        let game = &*self.game;
+        let table = self.table(ask);
+        let (table, game) = (&mut self.tables[table], &*self.game);
         let mut search = Search { game, table, ask, nodes: 0, nodes_max, stop, stopped: false };
         if let Some(entry) = search.ended(root) {
             let decided = Some(entry.proof == 0);
             return Solved { decided, best: None, proof: entry.proof, disproof: entry.disproof, nodes: 0 };
         }
-        let mut moves = search.moves(root);
-        moves.retain(|(mv, _)| !exclude.contains(mv));
+        let mut legal = Vec::new();
+        game.moves(root, &mut legal);
+        legal.retain(|mv| !exclude.contains(mv));
+        let any = legal.first().copied();
+        let moves = search.after(root, legal);
         let (entry, best) = search.expand(root, &moves, INFINITE, INFINITE, 0);
+        // Where all moves are lost, one is as good as another.
+        let best = best.or(any);
         if exclude.is_empty() {
             search.store(root, entry);
         }
@@ -160,9 +170,9 @@ impl<G: Game> Search<'_, G> {
         })
     }
 
-    fn moves(&self, state: &G::State) -> Moves<G> {
-        let mut moves = Vec::new();
-        self.game.moves(state, &mut moves);
+    /// The moves of a list that may matter, with what they lead to.
+    fn after(&self, state: &G::State, mut moves: Vec<G::Move>) -> Moves<G> {
+        self.game.narrow(state, &mut moves);
         let after = |mv| {
             let mut next = state.clone();
             self.game.play(&mut next, mv);
@@ -192,7 +202,9 @@ impl<G: Game> Search<'_, G> {
 
     /// Looks below a state until one of its numbers reaches its limit.
     fn visit(&mut self, state: &G::State, proof_max: u32, disproof_max: u32, depth: usize) {
-        let moves = self.moves(state);
+        let mut legal = Vec::new();
+        self.game.moves(state, &mut legal);
+        let moves = self.after(state, legal);
         let (entry, _) = self.expand(state, &moves, proof_max, disproof_max, depth);
         self.store(state, entry);
     }

@@ -107,7 +107,10 @@ impl<G: Game> AnyWorker for Worker<G> {
         let (solved, ratio) = last.expect("at least one part");
         let best = solved.best.map(|mv| self.game.show_move(&state, mv));
         if let Some(yes) = solved.decided {
-            let goal = Goal::of(job.ask, yes);
+            let mut goal = Goal::of(job.ask, yes);
+            if !self.game.draws() {
+                goal.at_least = Value::Win;
+            }
             let value = if yes { 1.0 } else { 0.0 };
             let claim = Some(Claim { bounds: goal.bounds(), trust: Trust::Solver });
             // If the side to move has not got what it wants, all its moves are alike.

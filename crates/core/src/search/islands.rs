@@ -14,9 +14,9 @@ use crate::domain::Problem;
 use crate::job::{JobId, JobSource, run_jobs};
 use crate::playout::{Offer, Scratch, retrace};
 use crate::policy::Policy;
-use crate::replay::words;
+use crate::replay::{replay_whole, words};
 use crate::rng::{Rng, mix};
-use crate::run::{Run, StopReason};
+use crate::run::{Control, Run, StopReason};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 
@@ -191,7 +191,40 @@ impl JobSource for Islands {
     }
 }
 
-/// Runs the islands of a search on the threads of a stream.
+/// Somebody else who makes the calls of islands, instead of the threads of this process. Works through the source until
+/// it is finished; what it could not do is lost.
+pub trait CallMaker: Sync {
+    /// Has all calls made.
+    fn make(&self, source: &mut dyn CallSource);
+}
+
+/// The islands as somebody else sees them. An answer that is not the score of its own sequence is not taken.
+pub trait CallSource: JobSource<Job = Call, Answer = Brought> {
+    /// Looks at the clock: between two answers nobody else does.
+    fn look(&mut self);
+}
+
+/// Makes one call, for whoever asks; `None` if it was broken off.
+pub(crate) fn answer<P: Problem>(
+    problem: &P,
+    nrpa: &Nrpa,
+    call: &Call,
+    control: &Control,
+) -> Option<Brought> {
+    let mut run = Run::new(control, call.seed, 0, 1);
+    run.lead();
+    let (brought, stop) = make(problem, nrpa, call, run.hand(true));
+    matches!(stop, None | Some(StopReason::Target)).then_some(brought)
+}
+
+fn make<P: Problem>(problem: &P, nrpa: &Nrpa, call: &Call, mut hand: Run) -> (Brought, Option<StopReason>) {
+    hand.begin(Rng::new(call.seed, 0), call.playouts_max);
+    let before = hand.playouts();
+    let (score, indices) = brought(problem, nrpa, &call.lessons, &mut hand);
+    (Brought { score, indices, playouts: hand.playouts() - before }, hand.interrupted())
+}
+
+/// Runs the islands of a search on the threads of a stream, or wherever the run has its calls made.
 pub(super) fn run<P: Problem>(problem: &P, nrpa: &Nrpa, every: u32, run: &mut Run, resumed: Option<&[u8]>) {
     let saved = resumed.and_then(|bytes| postcard::from_bytes::<Islands>(bytes).ok());
     let fits =
@@ -199,19 +232,19 @@ pub(super) fn run<P: Problem>(problem: &P, nrpa: &Nrpa, every: u32, run: &mut Ru
     let islands = saved.filter(fits).unwrap_or_else(|| {
         Islands::new(nrpa.workers, nrpa.iterations, every, run.playouts_left(), run.rng.bits())
     });
+    if let Some(maker) = run.call_maker() {
+        let mut steward = Steward { problem, nrpa, islands, run, scratch: Scratch::new(problem) };
+        return maker.make(&mut Remote(&mut steward));
+    }
     let threads = nrpa.workers.min(run.threads()) as usize;
     run.lead();
     let hand = run.hand(true);
     let mut steward = Steward { problem, nrpa, islands, run, scratch: Scratch::new(problem) };
     let work = |_, call: &Call| {
-        let mut hand = hand.twin();
         let alarm = Alarm(hand.twin());
-        hand.begin(Rng::new(call.seed, 0), call.playouts_max);
-        let before = hand.playouts();
-        let (score, indices) = brought(problem, nrpa, &call.lessons, &mut hand);
+        let made = make(problem, nrpa, call, hand.twin());
         drop(alarm);
-        let playouts = hand.playouts() - before;
-        Some((Brought { score, indices, playouts }, hand.interrupted()))
+        Some(made)
     };
     run_jobs(&mut steward, threads, &AtomicBool::new(false), work);
     run.disband();
@@ -285,6 +318,48 @@ impl<P: Problem> JobSource for Steward<'_, '_, '_, P> {
 
     fn finished(&self) -> bool {
         self.run.stopped() || self.islands.finished()
+    }
+}
+
+/// The islands whose calls are made elsewhere.
+struct Remote<'s, 'r, 'c, 'p, P: Problem>(&'s mut Steward<'r, 'c, 'p, P>);
+
+impl<P: Problem> JobSource for Remote<'_, '_, '_, '_, P> {
+    type Job = Call;
+    type Answer = Brought;
+
+    fn next(&mut self) -> Option<(JobId, Call)> {
+        self.0.next()
+    }
+
+    fn done(&mut self, id: JobId, brought: Brought) -> bool {
+        let Steward { problem, nrpa, islands, scratch, run } = &mut *self.0;
+        if islands.number(id).is_none() {
+            return false;
+        }
+        let policy = Policy::new(problem.codes_max());
+        let trace = retrace(*problem, offer(nrpa), &policy, &brought.indices, scratch);
+        let end = trace.and_then(|trace| replay_whole(*problem, &words(*problem, &trace.moves)).ok());
+        if end.is_none_or(|end| problem.score(&end) != brought.score) {
+            islands.lost(id);
+            return false;
+        }
+        let stop = run.reaches_target(brought.score).then_some(StopReason::Target);
+        self.0.done(id, (brought, stop))
+    }
+
+    fn lost(&mut self, id: JobId) {
+        self.0.lost(id);
+    }
+
+    fn finished(&self) -> bool {
+        self.0.finished()
+    }
+}
+
+impl<P: Problem> CallSource for Remote<'_, '_, '_, '_, P> {
+    fn look(&mut self) {
+        self.0.run.look();
     }
 }
 

@@ -13,7 +13,8 @@ mod trial;
 
 pub use beam::BeamNrpa;
 pub use hd::HdNrpa;
-pub use islands::{Brought, Call, Islands, Lesson};
+pub(crate) use islands::answer as answer_call;
+pub use islands::{Brought, Call, CallMaker, CallSource, Islands, Lesson};
 pub use nmcs::Nmcs;
 pub use nrpa::{Nrpa, Parallel};
 pub use per_level::PerLevel;

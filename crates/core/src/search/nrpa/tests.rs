@@ -4,10 +4,10 @@ use super::*;
 use crate::best_of::{BestOf, Outcomes, best_of};
 use crate::domain::Domain;
 use crate::run::{Control, Event, Limits, StopReason, StreamCheckpoint};
-use crate::search::Search;
+use crate::search::{Brought, CallMaker, CallSource, Search, answer_call};
 use crate::toy::{LeftMove, Tree};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Every path of `depth` binary choices; the score is a hash of the path, so that a policy has nothing to hold on to.
@@ -67,6 +67,66 @@ fn islands_find_the_same_on_any_number_of_threads() {
     let every = |text: &str| Parallel::try_from(text.to_string());
     assert_eq!(every("islands:5"), Ok(Parallel::Islands(5)));
     assert!(small(Parallel::Islands(0), 4).check().is_err() && every("islands").is_err());
+}
+
+/// Makes calls as a worker elsewhere would, some of them twice and some wrongly.
+struct Elsewhere<'a, P: Problem> {
+    problem: &'a P,
+    nrpa: Nrpa,
+    limits: Limits,
+    refused: AtomicU64,
+}
+
+impl<P: Problem> CallMaker for Elsewhere<'_, P> {
+    fn make(&self, source: &mut dyn CallSource) {
+        let stop = AtomicBool::new(false);
+        let limits = Limits { target: self.limits.target, ..Limits::default() };
+        let refuse = |taken: bool| {
+            self.refused.fetch_add(u64::from(!taken), Ordering::Relaxed);
+        };
+        let mut made = 0;
+        while !source.finished() {
+            let Some((id, call)) = source.next() else { break };
+            let control = Control::new(limits.clone(), &stop, &|_| {});
+            let brought = answer_call(self.problem, &self.nrpa, &call, &control).expect("nobody stops it");
+            made += 1;
+            if made % 3 == 1 {
+                // The job comes again.
+                refuse(source.done(id, Brought { score: brought.score + 1.0, ..brought.clone() }));
+                refuse(source.done(id, Brought { indices: vec![99], ..brought }));
+                continue;
+            }
+            source.done(id, brought.clone());
+            refuse(source.done(id, brought));
+        }
+    }
+}
+
+#[test]
+fn islands_find_the_same_when_somebody_else_makes_their_calls() {
+    let tree = bushy(12);
+    let highest = tree.scores[4095..].iter().copied().fold(0.0, f64::max);
+    for limits in [
+        Limits::default(),
+        Limits { playouts: Some(1001), ..Limits::default() },
+        Limits { target: Some(highest), playouts: Some(100_000), ..Limits::default() },
+    ] {
+        let nrpa = small(Parallel::Islands(2), 4);
+        let here = solve(&tree, &nrpa, 1, limits.clone());
+        let elsewhere = Elsewhere {
+            problem: &tree,
+            nrpa: nrpa.clone(),
+            limits: limits.clone(),
+            refused: AtomicU64::new(0),
+        };
+        let stop = AtomicBool::new(false);
+        let mut control = Control::new(limits.clone(), &stop, &|_| {});
+        control.calls = Some(&elsewhere);
+        let spec = BestOf { search: Search::Nrpa(nrpa), seed: 3, streams: 1, threads: 1 };
+        let there = best_of(&tree, &spec, &control, Vec::new());
+        assert_eq!((&here.best, here.playouts, here.reason), (&there.best, there.playouts, there.reason));
+        assert!(elsewhere.refused.load(Ordering::Relaxed) > 0);
+    }
 }
 
 #[test]
