@@ -168,38 +168,45 @@ impl Engine {
             let turn = proof.steps[0].turn;
             return Answer::certain(turn, Status::won_by(mover), Evidence::Win(proof));
         }
-        let mut turns = self.candidates(board, asked);
+        let (mut turns, mut width) = (self.candidates(board, asked), WIDTH);
         if let Some(zone) = self.danger(board, asked) {
             let over = || asked.spent() > 0.5;
             let effort =
                 Effort { each: asked.part(30).min(ATTEMPT_NODES_MAX), total: asked.part(3), over: &over };
             let defence = defend(&mut self.vcdt, board, side, &zone, &turns, effort);
-            let over = || asked.spent() > 0.6;
-            let effort = Effort { over: &over, ..effort };
+            let untried = turns.split_off(defence.tried);
             if !defence.holds.is_empty() {
+                width = defence.holds.len();
                 turns = defence.holds;
+                turns.extend(untried);
             } else {
                 // What was tried loses; there may have been no time for all.
-                if defence.tried < turns.len() {
-                    turns.drain(..defence.tried);
+                if !untried.is_empty() {
+                    turns = untried;
                 }
+                let over = || asked.spent() > 0.6;
+                let effort = Effort { over: &over, ..effort };
                 match prove_loss(&mut self.vcdt, board, side, stones, asked.excluded, effort) {
                     Attempt::Lost(loss) => {
                         let turn = self.hardest(board, asked, &loss);
                         let evidence = Evidence::Loss(Box::new(loss));
                         return Answer::certain(turn, Status::won_by(mover.other()), evidence);
                     }
-                    Attempt::Held(turn, _) => turns = vec![turn],
+                    Attempt::Held(turn, _) => {
+                        width = 1;
+                        turns.retain(|other| *other != turn);
+                        turns.insert(0, turn);
+                    }
                     Attempt::Open => {}
                 }
             }
         }
-        turns.truncate(WIDTH);
-        if let Some((turn, loss)) = self.quiet_win(board, asked, &turns) {
+        let width = width.min(turns.len());
+        if let Some((turn, loss)) = self.quiet_win(board, asked, &turns[..width]) {
             let evidence = Evidence::Quiet(turn, Box::new(loss));
             return Answer::certain(turn, Status::won_by(mover), evidence);
         }
-        self.look_ahead(board, asked, turns)
+        self.look_ahead(board, asked, turns, width)
     }
 
     /// The zone of the attack that wins if the side to move passes.
@@ -250,14 +257,20 @@ impl Engine {
         longest.or_else(|| self.candidates(board, asked).first().copied()).unwrap_or([NONE; 2])
     }
 
-    /// What alpha-beta says of these turns.
-    fn look_ahead(&mut self, board: &mut Board, asked: &Question, mut turns: Vec<[u16; 2]>) -> Answer {
+    /// What alpha-beta says of these turns: of the first `width` of them, and of the others if all of those lose.
+    fn look_ahead(
+        &mut self,
+        board: &mut Board,
+        asked: &Question,
+        mut turns: Vec<[u16; 2]>,
+        width: usize,
+    ) -> Answer {
         let attacks = [0, 1].into_iter().filter(|&side| !board.live(side, 3).is_empty()).count();
         if turns.is_empty() {
             return Answer::guess([NONE; 2], Status::of(0, attacks), 0);
         }
         let over = |nodes: u64| nodes > asked.limits.nodes_max || asked.spent() >= 1.0;
-        let best = self.ahead.best(&mut self.vcdt, board, asked.side, &mut turns, &over);
+        let best = self.ahead.best(&mut self.vcdt, board, asked.side, (&mut turns, width), &over);
         let points = if asked.side == 0 { best.value } else { -best.value };
         let mut answer = Answer::guess(best.turn, Status::of(points.clamp(-5000, 5000), attacks), best.depth);
         // Within a status the points still tell better from worse.

@@ -15,6 +15,8 @@ pub const NEAR_WIN: i32 = WIN - 1000;
 const PLY_MAX: i32 = 24;
 /// The deepest search, in turns that are not forced.
 const DEPTH_MAX: i32 = 20;
+/// And that of a turn to which there is no alternative.
+const ALONE_DEPTH: i32 = 3;
 const TABLE_BITS: u32 = 18;
 
 /// How alpha-beta looks ahead.
@@ -103,27 +105,31 @@ impl LookAhead {
         self.salt = mix(self.salt + 1);
     }
 
-    /// The best of these turns, of which there is at least one, as far as can be seen before `over`, which is told the
-    /// nodes so far, says so.
+    /// The best of the first `width` turns, of which there is at least one, as far as can be seen before `over`, which is
+    /// told the nodes so far, says so. If all of those lose, the others are looked at as well.
     pub fn best(
         &mut self,
         vcdt: &mut Vcdt,
         board: &mut Board,
         side: usize,
-        turns: &mut [[u16; 2]],
+        (turns, mut width): (&mut [[u16; 2]], usize),
         over: &dyn Fn(u64) -> bool,
     ) -> Best {
         let mut within = Within { vcdt, over };
         let mut best = Best { turn: turns[0], value: 0, depth: 0 };
-        for depth in 0..DEPTH_MAX {
-            if over(self.nodes) {
-                break;
-            }
-            let Ok(value) = self.root(board, &mut within, side, turns, depth) else { break };
+        let mut depth = 0;
+        while depth < DEPTH_MAX && !over(self.nodes) {
+            let Ok(value) = self.root(board, &mut within, side, &mut turns[..width], depth) else { break };
             best = Best { turn: turns[0], value, depth: depth as u32 + 1 };
-            if value.abs() > NEAR_WIN {
+            if value < -NEAR_WIN && width < turns.len() {
+                width = turns.len();
+                continue;
+            }
+            // One turn that holds is played, whatever it is worth.
+            if value.abs() > NEAR_WIN || width == 1 && depth >= ALONE_DEPTH {
                 break;
             }
+            depth += 1;
         }
         best
     }

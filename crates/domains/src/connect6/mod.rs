@@ -8,6 +8,7 @@
 //!
 //! `board.rs` and what builds on it is the engine: it thinks in turns.
 
+mod argument;
 mod attack;
 mod board;
 mod defence;
