@@ -5,7 +5,7 @@
 //! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
 
 use crate::ident::{Ident, Precondition};
-use crate::joblevel::{AnyWorker, Settled, Statuses};
+use crate::joblevel::{AnyWorker, Argued, Settled, Statuses};
 use crate::learn::Learnable;
 use crate::picture::Picture;
 use crate::play::AnyPlayer;
@@ -365,6 +365,30 @@ pub trait Game: Domain {
     /// nothing with the search.
     fn settle(&self, _state: &Self::State, _nodes_max: u64) -> Settled {
         Settled::default()
+    }
+
+    /// Looks for an argument of the game's own that `side` wins from here, with up to so many nodes for each search in
+    /// it; where the other side is to move, whatever it plays but the moves in `except`. A proof carries the text.
+    fn argue(
+        &self,
+        _state: &Self::State,
+        _side: Side,
+        _except: &[Self::Move],
+        _nodes_max: u64,
+        _stop: &dyn Fn() -> bool,
+    ) -> Argued<Self::Move> {
+        Argued::Except(Vec::new())
+    }
+
+    /// Checks such an argument by code that shares nothing with the search for it. The error says what is wrong.
+    fn check_argument(
+        &self,
+        _state: &Self::State,
+        _side: Side,
+        _except: &[Self::Move],
+        _text: &str,
+    ) -> Result<(), String> {
+        Err("this game has no arguments of its own".into())
     }
 
     /// The most appealing of `draws` uniformly random moves; the first drawn of equals.

@@ -1,6 +1,8 @@
-//! Writes a proof down: follows what the job tree decided as far as it goes, and the solver from there on. What the
-//! tree took from an answer is solved again here, so that a certificate rests on nobody's word.
+//! Writes a proof down: follows what the job tree decided as far as it goes, and from there on takes an argument of the
+//! game's own, or the solver's moves. What the tree took from an answer is found again here, so that a certificate rests
+//! on nobody's word.
 
+use super::check::{ARGUMENT, Argued};
 use super::proof::{Goal, Section};
 use super::solve::Solver;
 use super::value::Value;
@@ -50,6 +52,7 @@ pub(crate) fn certify<G: Game>(
         at: HashMap::new(),
         on_path: HashSet::new(),
         lines: Vec::new(),
+        bytes: 0,
     };
     if game.outcome(&root).is_none() {
         writer.write(&root)?;
@@ -59,6 +62,10 @@ pub(crate) fn certify<G: Game>(
 
 /// What the solver remembers while a proof is written, in bytes.
 const MEMORY_MAX: usize = 1 << 30;
+/// No proof is longer than this, in bytes of words and arguments.
+const BYTES_MAX: usize = 256 << 20;
+/// So many moves are taken out of an argument at most: where more do not fit it, every move has a line of its own.
+const EXCEPT_MAX: usize = 64;
 
 struct Writer<'a, G: Game> {
     game: &'a Arc<G>,
@@ -73,6 +80,7 @@ struct Writer<'a, G: Game> {
     at: HashMap<G::State, usize>,
     on_path: HashSet<G::State>,
     lines: Vec<Vec<(String, Option<usize>)>>,
+    bytes: usize,
 }
 
 impl<G: Game> Writer<'_, G> {
@@ -89,21 +97,68 @@ impl<G: Game> Writer<'_, G> {
         }
         let game = &**self.game;
         let mut moves: Vec<<G as Domain>::Move> = Vec::new();
-        match self.choice(state)? {
-            Some(mv) => moves.push(mv),
-            None => game.moves(state, &mut moves),
+        let mut entries = Vec::new();
+        if let Some((argument, except)) = self.argue(state)? {
+            entries.push((format!("{ARGUMENT}{argument}"), None));
+            moves = except;
+        } else {
+            match self.choice(state)? {
+                Some(mv) => moves.push(mv),
+                None => game.moves(state, &mut moves),
+            }
         }
-        let mut entries = Vec::with_capacity(moves.len());
         for mv in moves {
             let mut next = state.clone();
             game.play(&mut next, mv);
             let to = if game.outcome(&next).is_some() { None } else { Some(self.write(&next)?) };
             entries.push((game.show_move(state, mv), to));
         }
+        self.bytes += entries.iter().map(|(word, _)| word.len() + 8).sum::<usize>();
+        if self.bytes > BYTES_MAX {
+            return Err(format!("it is longer than {} MiB", BYTES_MAX >> 20));
+        }
         self.on_path.remove(state);
         self.lines.push(entries);
         self.at.insert(state.clone(), self.lines.len() - 1);
         Ok(self.lines.len() - 1)
+    }
+
+    /// An argument of the game's own for this position, and the moves of the other side that it leaves to lines of their
+    /// own: those the tree has proved, and those the game takes out.
+    fn argue(&self, state: &G::State) -> Result<Option<(String, Vec<G::Move>)>, String> {
+        let (game, side) = (&**self.game, self.goal.side);
+        let ours = game.to_move(state) == side;
+        let guided = self.guided.get(state);
+        if guided.is_some_and(|play| play.is_some()) {
+            return Ok(None);
+        }
+        let mut except = Vec::new();
+        if guided.is_some() && !ours {
+            game.moves(state, &mut except);
+            except.retain(|&mv| {
+                let mut next = state.clone();
+                game.play(&mut next, mv);
+                self.guided.contains_key(&next)
+            });
+        }
+        while except.len() <= EXCEPT_MAX {
+            if (self.stop)() {
+                return Err("stopped".into());
+            }
+            match game.argue(state, side, &except, self.nodes_max, self.stop) {
+                Argued::Proved(text) => return Ok(Some((text, except))),
+                Argued::Except(more) => {
+                    let before = except.len();
+                    except.extend(
+                        more.into_iter().filter(|mv| !ours && !except.contains(mv)).collect::<Vec<_>>(),
+                    );
+                    if except.len() == before {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The move of the side that reaches the goal; `None` if it is the other's turn.

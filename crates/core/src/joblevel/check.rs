@@ -1,5 +1,5 @@
 //! Checks a proof by the rules alone: every reply is there, every move is legal, every line ends as it should. No search
-//! code runs here. Lines lead to earlier lines only, so nothing goes round in circles; a line stands for one position,
+//! code runs here. Where a line has an argument of the game's own, the game checks it, as strictly. Lines lead to earlier lines only, so nothing goes round in circles; a line stands for one position,
 //! compared as a whole, so what one path proves is not taken for what another would need.
 
 use super::proof::{Goal, Proof, Section};
@@ -62,6 +62,18 @@ pub struct Settled {
     /// So many of them, the first ones, are positions in which a turn begins: all, where a turn is one move.
     pub turns: usize,
 }
+
+/// What a game has to say for the value of a position, beyond moves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Argued<M> {
+    /// Its argument: one word without `=`.
+    Proved(String),
+    /// None that covers these moves as well; empty: none at all.
+    Except(Vec<M>),
+}
+
+/// Before a word of a line: it is no move but an argument of the game's own.
+pub(super) const ARGUMENT: char = '!';
 
 /// Checks all sections of a proof.
 pub(crate) fn check<G: Game>(game: &G, proof: &Proof) -> Result<Checked, CheckError> {
@@ -143,6 +155,8 @@ impl<G: Game> Checker<'_, G> {
         let mut legal = Vec::new();
         self.game.moves(&state, &mut legal);
         let entries = &self.section.lines[line];
+        let argument = entries.first().and_then(|(word, _)| word.strip_prefix(ARGUMENT));
+        let entries = &entries[usize::from(argument.is_some())..];
         let mut played = Vec::new();
         for (word, _) in entries {
             let mv = self
@@ -154,7 +168,14 @@ impl<G: Game> Checker<'_, G> {
             }
             played.push(mv);
         }
-        if self.game.to_move(&state) == self.section.goal.side {
+        let side = self.section.goal.side;
+        if let Some(text) = argument {
+            if self.game.to_move(&state) == side && !played.is_empty() {
+                return Err((line, "a move beside an argument that needs none".into()));
+            }
+            let checked = self.game.check_argument(&state, side, &played, text);
+            checked.map_err(|message| (line, message))?;
+        } else if self.game.to_move(&state) == side {
             if played.len() != 1 {
                 return Err((
                     line,

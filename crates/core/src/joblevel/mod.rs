@@ -29,7 +29,7 @@ mod tree;
 mod value;
 mod worker;
 
-pub use check::{CheckError, Checked, Fact, Settled};
+pub use check::{Argued, CheckError, Checked, Fact, Settled};
 pub use drill::{Drill, Drilled};
 pub use player::{Hire, JobPlay, JobPlayer};
 pub use proof::{Goal, Proof, ProofError, Section};

@@ -8,10 +8,13 @@
 //!
 //! `board.rs` and what builds on it is the engine: it thinks in turns.
 
+mod argument;
 mod attack;
 mod board;
+mod defence;
 mod engine;
 mod facts;
+mod lookahead;
 #[cfg(test)]
 mod oracle;
 mod player;
@@ -21,12 +24,14 @@ mod status;
 #[cfg(test)]
 mod tests;
 mod text;
+mod turns;
 mod vcdt;
 mod worker;
 mod zone;
 
 pub use board::{Board, Covers, Windows};
-pub use engine::{Answer, Engine, Evidence, Limits, Params};
+pub use engine::{Answer, Engine, Evidence, Limits};
+pub use lookahead::Params;
 pub use proof::{Loss, Proof, Step, check, check_loss};
 pub use rules::{Connect6, State};
 pub use status::Status;

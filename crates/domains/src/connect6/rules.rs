@@ -3,9 +3,9 @@
 
 use super::player::EnginePlayer;
 use super::worker::EngineWorker;
-use super::{board, facts, text};
+use super::{argument, board, facts, text};
 use crate::grid::{self, Grid, Image, SIDE_MAX, zobrist};
-use sortie_core::joblevel::{AnyWorker, Settled, Statuses};
+use sortie_core::joblevel::{AnyWorker, Argued, Settled, Statuses};
 use sortie_core::picture::Picture;
 use sortie_core::{AnyPlayer, Domain, Game, Ident, Outcome, Precondition, Rng, Side};
 use std::sync::Arc;
@@ -361,6 +361,21 @@ impl Game for Connect6 {
 
     fn settle(&self, state: &State, nodes_max: u64) -> Settled {
         facts::settle(self, state, nodes_max)
+    }
+
+    fn argue(
+        &self,
+        state: &State,
+        side: Side,
+        except: &[u16],
+        nodes_max: u64,
+        stop: &dyn Fn() -> bool,
+    ) -> Argued<u16> {
+        argument::argue(self, state, side, except, nodes_max, stop)
+    }
+
+    fn check_argument(&self, state: &State, side: Side, except: &[u16], text: &str) -> Result<(), String> {
+        argument::check_argument(self, state, side, except, text)
     }
 
     /// What the windows through the cell are worth to either side.

@@ -3,6 +3,7 @@
 //! a stone: else each answer would be the best stone again, played second. For a claim that all is lost it means what the
 //! tree means by it: turns of two such stones, because with one of them the other can be played first.
 
+use super::argument::turns_within;
 use super::attack::sorted;
 use super::board::{Board, NONE};
 use super::engine::{Answer as Found, Engine, Evidence, Limits};
@@ -80,7 +81,7 @@ impl EngineWorker {
 
     /// Tries to show that every stone which is not left out loses, in the sense of the tree.
     fn all_lost(&mut self, state: &State, exclude: &[u16], nodes: u64, over: &dyn Fn() -> bool) -> bool {
-        let pairs = within(exclude);
+        let pairs = turns_within(exclude);
         let side = usize::from(state.to_move() == Side::Second);
         let mut board: Board = self.engine.board(&self.game, state);
         let effort = Effort { each: (nodes / 10).max(1), total: nodes, over };
@@ -115,14 +116,6 @@ impl EngineWorker {
         let bounds = Bounds::exactly(Value::of(Outcome::Win(won)));
         Some(Claim { bounds, trust: Trust::Checked })
     }
-}
-
-/// The turns of two of these cells, and of one, in order.
-fn within(cells: &[u16]) -> Vec<[u16; 2]> {
-    let pairs = cells.iter().flat_map(|&a| cells.iter().filter(move |&&b| a < b).map(move |&b| [a, b]));
-    let mut turns: Vec<[u16; 2]> = pairs.chain(cells.iter().map(|&cell| [cell, NONE])).collect();
-    turns.sort_unstable();
-    turns
 }
 
 impl AnyWorker for EngineWorker {
