@@ -1,5 +1,6 @@
-//! A line chart as a picture: one line a series, its interval as a shade of the same colour, the names at the ends of
-//! the lines where the eye is.
+//! A line chart as a picture: one line a series, the names at the ends of the lines where the eye is. Intervals are
+//! shades of the same colour. Where many shades would hide each other they are whiskers: at every point if there are
+//! few, else one for the end of each line, side by side.
 
 use crate::output;
 use sortie_core::picture::{Colour, FAINT, INK, PALETTE, Picture, Shape};
@@ -92,6 +93,12 @@ const RIGHT: f64 = 190.0;
 const TOP: f64 = 56.0;
 const BOTTOM: f64 = 64.0;
 const TEXT: f64 = 15.0;
+/// More shades than this hide each other.
+const SHADES_MAX: usize = 3;
+/// More whiskers than this along a line hide it.
+const WHISKERS_MAX: usize = 16;
+/// Between the whiskers at the ends of lines.
+const WHISKER_STEP: f64 = 8.0;
 
 impl Chart {
     /// The chart as a picture.
@@ -102,7 +109,12 @@ impl Chart {
             span(points().map(|p| p.x).chain([0.0]).chain(self.dots.iter().map(|dot| dot.0)));
         let (least, most) = self.y_bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
         let reach = move |p: &Point, sign: f64| (p.mean + sign * p.half).clamp(least, most);
-        let edges = points().flat_map(|p| [reach(p, -1.0), reach(p, 1.0)]);
+        let shaded = self.series.len() <= SHADES_MAX;
+        let edges = self.series.iter().flat_map(|series| {
+            let first = if shaded { 0 } else { whiskers_from(series) };
+            let bare = series.points[..first].iter().map(|p| p.mean);
+            bare.chain(series.points[first..].iter().flat_map(|p| [reach(p, -1.0), reach(p, 1.0)]))
+        });
         let (y_low, y_high) = self.y.whole(span(edges.chain(self.dots.iter().map(|dot| dot.1))));
         let x = |value: f64| LEFT + (value - x_low) / (x_high - x_low) * (WIDTH - LEFT - RIGHT);
         let y = |value: f64| HEIGHT - BOTTOM - (value - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM);
@@ -123,11 +135,21 @@ impl Chart {
         for &(a, b, r) in &self.dots {
             shapes.push(Shape::Circle { x: x(a), y: y(b), r, fill: PALETTE[7] });
         }
-        for (series, &colour) in self.series.iter().zip(PALETTE.iter().cycle()) {
-            let edge = |sign: f64| series.points.iter().map(move |p| (p.x, reach(p, sign)));
-            let band = edge(1.0).chain(edge(-1.0).collect::<Vec<_>>().into_iter().rev());
-            let points = band.map(|(a, b)| (x(a), y(b))).collect();
-            shapes.push(Shape::Area { points, fill: colour, opacity: 0.15 });
+        for (i, (series, &colour)) in self.series.iter().zip(PALETTE.iter().cycle()).enumerate() {
+            if shaded {
+                let edge = |sign: f64| series.points.iter().map(move |p| (p.x, reach(p, sign)));
+                let band = edge(1.0).chain(edge(-1.0).collect::<Vec<_>>().into_iter().rev());
+                let points = band.map(|(a, b)| (x(a), y(b))).collect();
+                shapes.push(Shape::Area { points, fill: colour, opacity: 0.15 });
+            } else {
+                let first = whiskers_from(series);
+                for p in &series.points[first..] {
+                    let at = if first == 0 { x(p.x) } else { WIDTH - RIGHT + (i + 1) as f64 * WHISKER_STEP };
+                    let points = vec![(at, y(reach(p, -1.0))), (at, y(reach(p, 1.0)))];
+                    shapes.push(Shape::Line { points, width: 1.5, stroke: colour });
+                    shapes.push(Shape::Circle { x: at, y: y(p.mean), r: 3.0, fill: colour });
+                }
+            }
             let points = series.points.iter().map(|p| (x(p.x), y(p.mean))).collect();
             shapes.push(Shape::Line { points, width: 2.5, stroke: colour });
         }
@@ -144,10 +166,15 @@ impl Chart {
             let place = place.max(above + TEXT * 1.3);
             above = place;
             let colour = PALETTE[i % PALETTE.len()];
-            shapes.push(text(WIDTH - RIGHT / 2.0 + 4.0, place, TEXT, colour, self.series[i].name.clone()));
+            shapes.push(text(WIDTH - RIGHT * 0.36, place, TEXT, colour, self.series[i].name.clone()));
         }
         picture
     }
+}
+
+/// The first point of a series that has a whisker.
+fn whiskers_from(series: &Series) -> usize {
+    if series.points.len() <= WHISKERS_MAX { 0 } else { series.points.len() - 1 }
 }
 
 /// The span of the values with a little room above and below.
@@ -208,5 +235,8 @@ mod tests {
         assert!(svg.contains(">one<") && svg.contains(">two<"));
         assert!(!svg.contains("NaN"));
         assert!(!chart(vec![]).draw().svg().contains("NaN"));
+        let many = chart(["a", "b", "c", "d"].map(line).into()).draw().svg();
+        let (shades, dots) = (many.matches("<polygon").count(), many.matches("<circle").count());
+        assert_eq!((shades, dots), (0, 1 + 4 * 2), "a whisker for each of two points");
     }
 }

@@ -44,7 +44,8 @@ fn a_proof_on_a_large_board_carries_arguments_that_are_verified() {
         let position = line.splitn(3, ' ').nth(2).expect("a position");
         let file = format!("{how}.proof");
         let mut command = home.command(&format!("prove connect6 --proof {file} --quiet --json --out {how}"));
-        let ran = command.args(["--jobs", "20", "--position", position]).output().expect("the program starts");
+        let ran =
+            command.args(["--jobs", "20", "--position", position]).output().expect("the program starts");
         assert!(ran.status.success(), "{how}: {}", String::from_utf8_lossy(&ran.stderr));
         let checked = home.json(&format!("verify {file} --json"));
         assert_eq!(checked["records"][0]["ok"], true, "{how}: {checked}");
