@@ -11,6 +11,9 @@ use crate::domain::{Domain, Game, Side};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+/// The text of an argument, and the moves that it leaves to lines of their own.
+type Argument<M> = (String, Vec<M>);
+
 /// A strategy that reaches `goal` from the position after `moves`. `guide` is that of `JobTree::guide`; whatever it
 /// leaves open is solved with up to `nodes_max` positions each.
 pub(crate) fn certify<G: Game>(
@@ -125,7 +128,7 @@ impl<G: Game> Writer<'_, G> {
 
     /// An argument of the game's own for this position, and the moves of the other side that it leaves to lines of their
     /// own: those the tree has proved, and those the game takes out.
-    fn argue(&self, state: &G::State) -> Result<Option<(String, Vec<G::Move>)>, String> {
+    fn argue(&self, state: &G::State) -> Result<Option<Argument<G::Move>>, String> {
         let (game, side) = (&**self.game, self.goal.side);
         let ours = game.to_move(state) == side;
         let guided = self.guided.get(state);
