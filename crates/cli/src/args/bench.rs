@@ -144,16 +144,25 @@ pub struct BenchSolved {
 Examples:
   sortie bench schedules
   sortie bench schedules --pairs uct/flag,pns --seed 20000 --schedules 1000
+  sortie bench schedules --ranks
+  sortie bench schedules --ranks --forms canopy,tds --schedules 1000
 
 A schedule is a search in virtual time in which workers vanish, answer twice, late, out of order, fail and lie. Its seed
-says all of it. The positions are small, and their values are known from plain minimax.
+says all of it. The positions are small, and their values are known from plain minimax. With --ranks it is a search that
+is spread over ranks, on a gang and a network drawn from the seed: no simulation may be lost or counted twice.
 
 Exit codes: 0 every schedule was right, 1 one was not, 2 misuse.")]
 pub struct BenchSchedules {
     /// Which selectors, or selectors with policies [default: all 24]
     #[arg(long, value_name = "SELECT[/POLICY]", value_delimiter = ',')]
     pub pairs: Vec<String>,
-    /// Schedules of each pair
+    /// Searches spread over ranks instead of job trees
+    #[arg(long, conflicts_with = "pairs")]
+    pub ranks: bool,
+    /// Which forms of them [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "ranks")]
+    pub forms: Vec<String>,
+    /// Schedules of each pair or form
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub schedules: u64,
     /// The first seed; the others follow it

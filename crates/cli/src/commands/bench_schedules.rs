@@ -1,7 +1,8 @@
 //! `sortie bench schedules`: every selector and policy of job trees under random schedules, in virtual time, with lost,
 //! late, repeated and false answers, on small positions whose values plain minimax knows. It can be run in parts: a
 //! part is some of the pairs, or a range of seeds. A schedule that proves something false, contradicts itself or hangs
-//! ends it with exit code 1, and its seed says how to see that again.
+//! ends it with exit code 1, and its seed says how to see that again. With `--ranks` the same for the forms of searches
+//! that are spread over ranks.
 
 use crate::Verdict;
 use crate::args::BenchSchedules;
@@ -10,8 +11,9 @@ use crate::output::{self, count, rounded};
 use crate::source::Instance;
 use anyhow::{Result, anyhow};
 use cpu_time::ProcessTime;
-use serde_json::json;
+use serde_json::{Value, json};
 use sortie_core::joblevel::{Drill, Plan, Policy, Select};
+use sortie_core::rank::{Form, RankDrilled, drill_rank};
 
 /// The positions: small enough for minimax, with wins, losses and draws for either side to move.
 const POSITIONS: [(&str, &str); 10] = [
@@ -29,6 +31,10 @@ const POSITIONS: [(&str, &str); 10] = [
 
 /// Runs the command.
 pub fn run(args: &BenchSchedules) -> Result<Verdict> {
+    if args.ranks { ranks(args) } else { job_trees(args) }
+}
+
+fn job_trees(args: &BenchSchedules) -> Result<Verdict> {
     let pairs = pairs(&args.pairs)?;
     let mut drills = Vec::new();
     for (name, moves) in POSITIONS {
@@ -72,15 +78,67 @@ pub fn run(args: &BenchSchedules) -> Result<Verdict> {
             "cpu_seconds": rounded(seconds),
         }));
     }
+    end(args, &rows, failure.as_deref())
+}
+
+fn ranks(args: &BenchSchedules) -> Result<Verdict> {
+    let mut rows = Vec::new();
+    let mut failure = None;
+    for form in forms(&args.forms)? {
+        let name = form.name();
+        let (begun, mut passed, mut all) = (ProcessTime::now(), 0, RankDrilled::default());
+        for seed in args.seed..args.seed + args.schedules {
+            match drill_rank(form, seed) {
+                Ok(drilled) => {
+                    all.home += drilled.home;
+                    all.lost += drilled.lost;
+                    all.added += drilled.added;
+                    passed += 1;
+                }
+                Err(error) => {
+                    failure.get_or_insert(error);
+                    break;
+                }
+            }
+        }
+        let seconds = begun.elapsed().as_secs_f64();
+        if !args.json {
+            output::print(&format!(
+                "{name:<20} {:>8} passed  {:>10} simulations  {:>8} given up  {:>9} nodes  {seconds:>7.1} s of CPU time",
+                count(passed),
+                count(all.home),
+                count(all.lost),
+                count(all.added),
+            ))?;
+        }
+        rows.push(json!({
+            "form": name, "passed": passed, "simulations": all.home, "given_up": all.lost, "nodes": all.added,
+            "cpu_seconds": rounded(seconds),
+        }));
+    }
+    end(args, &rows, failure.as_deref())
+}
+
+/// Says how it ended.
+fn end(args: &BenchSchedules, rows: &[Value], failure: Option<&str>) -> Result<Verdict> {
     if args.json {
         output::print_json(&json!({
             "schedules": args.schedules, "seed": args.seed, "rows": rows, "failure": failure,
             "version": env!("CARGO_PKG_VERSION"),
         }))?;
-    } else if let Some(failure) = &failure {
+    } else if let Some(failure) = failure {
         output::print(&format!("\nFAILED: {failure}"))?;
     }
     Ok(if failure.is_some() { Verdict::NotFound } else { Verdict::Done })
+}
+
+/// By name, or all.
+fn forms(given: &[String]) -> Result<Vec<Form>> {
+    let all: Vec<&str> = Form::ALL.iter().map(|(name, _)| *name).collect();
+    let names = if given.is_empty() { all.clone() } else { given.iter().map(String::as_str).collect() };
+    let named =
+        |name: &str| Form::named(name).ok_or_else(|| anyhow!("--forms {name}: expected {}", all.join(", ")));
+    names.into_iter().map(named).collect()
 }
 
 /// `uct/flag`, `uct` for all of its policies, or all.

@@ -109,3 +109,21 @@ fn costs_are_measured_and_used() {
         );
     }
 }
+
+#[test]
+fn schedules_of_ranks_pass_and_repeat() {
+    let home = Home::new();
+    let line = "bench schedules --ranks --forms canopy,tds --schedules 3 --seed 7 --json";
+    let ran = home.json(line);
+    let rows = ran["rows"].as_array().expect("rows");
+    assert_eq!((rows.len(), &ran["failure"]), (2, &serde_json::Value::Null), "{ran}");
+    for (row, again) in rows.iter().zip(home.json(line)["rows"].as_array().expect("rows")) {
+        assert_eq!(row["passed"], 3);
+        assert!(row["simulations"].as_u64() > Some(3 * 60), "{row}");
+        assert_eq!((&row["simulations"], &row["nodes"]), (&again["simulations"], &again["nodes"]));
+    }
+    let ran = home.run("bench schedules --ranks --forms canpoy");
+    assert!(ran.code == 2 && ran.stderr.contains("expected tds, canopy"), "{}", ran.stderr);
+    assert_eq!(home.run("bench schedules --ranks --pairs uct").code, 2);
+    assert_eq!(home.run("bench schedules --forms canopy").code, 2);
+}

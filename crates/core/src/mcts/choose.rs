@@ -188,8 +188,7 @@ impl Chooser {
             0.0
         } else {
             let mean = sum as f32 / (FULL as f32 * visits as f32) * turn + shift;
-            let loss = self.counting == Counting::VirtualLoss;
-            if loss { mean * visits as f32 / (visits + flying) as f32 } else { mean }
+            mean * self.counting.weight(visits, flying)
         };
         self.value(self.exploration(arrived), visits, (visits + flying) as f32, mean, || known)
     }
@@ -207,9 +206,20 @@ impl Chooser {
             mean = if shared.visits() > 0 { shared.mean() } else { mean };
         }
         let mean = side.view(f64::from(mean)) as f32;
-        match self.counting {
-            Counting::VirtualLoss => mean * visits as f32 / (visits + link.in_flight()) as f32,
-            Counting::Unobserved | Counting::Ignore => mean,
+        mean * self.counting.weight(visits, link.in_flight())
+    }
+}
+
+impl Counting {
+    /// What is left of the mean of so many visits, at least one, with so many in flight beside them.
+    #[inline]
+    fn weight(self, visits: u32, flying: u32) -> f32 {
+        let (visits, flying) = (visits as f32, flying as f32);
+        match self {
+            Counting::VirtualLoss => visits / (visits + flying),
+            // The share of those in flight among all is the share of them that count as lost.
+            Counting::Mixed => visits / (visits + flying * flying / (visits + flying)),
+            Counting::Unobserved | Counting::Ignore => 1.0,
         }
     }
 }
@@ -393,6 +403,19 @@ mod tests {
             let fpu = Chooser::new(&Uct { fpu, ..Uct::plain() }).fpu;
             assert!(fpu.to_bits() as i32 > CLOSED, "{fpu}");
         }
+    }
+
+    #[test]
+    fn what_is_in_flight_counts_as_lost_by_its_share() {
+        use Counting::{Mixed, Unobserved, VirtualLoss};
+        for (visits, flying) in [(1, 1), (1, 30), (10, 2), (100, 30), (20_000, 700)] {
+            let weight = Mixed.weight(visits, flying);
+            assert!(weight < Unobserved.weight(visits, flying), "{visits} {flying}");
+            assert!(weight > VirtualLoss.weight(visits, flying), "{visits} {flying}");
+        }
+        assert_eq!([Mixed, Unobserved, VirtualLoss].map(|counting| counting.weight(3, 0)), [1.0; 3]);
+        assert_eq!(Mixed.weight(1, 1), 1.0 / 1.5, "one of two is in flight: half of it is lost");
+        assert!(Mixed.weight(20_000, 700) > 0.998, "a few beside many change next to nothing");
     }
 
     #[test]

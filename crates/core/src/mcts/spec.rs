@@ -35,6 +35,9 @@ pub enum Counting {
     VirtualLoss,
     /// As visits that leave the mean as it is (Liu et al. 2020).
     Unobserved,
+    /// As visits that leave the mean as it is where they are few beside those that came back, and the more as lost ones
+    /// the more they are: a move is not to draw everybody on the strength of one lucky playout.
+    Mixed,
 }
 
 /// Which move is played when the search is over.

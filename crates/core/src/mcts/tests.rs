@@ -126,6 +126,7 @@ fn variants() -> Vec<(&'static str, Uct)> {
         ("transpositions", Uct { transpositions: true, ..base() }),
         ("in flight", Uct { in_flight: 16, ..base() }),
         ("virtual loss", Uct { in_flight: 16, counting: Counting::VirtualLoss, ..base() }),
+        ("mixed", Uct { in_flight: 16, counting: Counting::Mixed, ..base() }),
         ("uncounted", Uct { in_flight: 16, counting: Counting::Ignore, ..base() }),
         ("two threads", Uct { threads: 2, in_flight: 2, ..base() }),
         ("max", Uct { final_move: FinalMove::Max, ..base() }),

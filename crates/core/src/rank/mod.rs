@@ -22,6 +22,7 @@ mod calibrate;
 mod canopy;
 mod conformance;
 mod df;
+mod drill;
 mod flights;
 mod gang;
 mod ground;
@@ -46,6 +47,7 @@ mod wire;
 
 pub use calibrate::Calibration;
 pub use conformance::{Conformed, conform};
+pub use drill::{RankDrilled, drill_rank};
 pub use gang::{Engine, GangPlayer, GangReport, Plan, serve};
 pub use messages::{Relayed, Traffic, relay, relay_on_threads};
 pub use pump::{Port, SendError};

@@ -47,69 +47,6 @@ fn assert_accounts(thought: &Thought, what: &str) {
 }
 
 #[test]
-fn all_forms_count_every_simulation_on_random_schedules() {
-    count_every_simulation(0..200);
-}
-
-/// The same ten thousand times for every form: minutes, so it is run by hand (`--ignored`).
-#[test]
-#[ignore = "ten thousand schedules of every form take minutes"]
-fn all_forms_count_every_simulation_on_ten_thousand_schedules() {
-    count_every_simulation(200..10_000);
-}
-
-fn count_every_simulation(seeds: std::ops::Range<u64>) {
-    for form in forms() {
-        for seed in seeds.clone() {
-            let mut rng = Rng::new(seed, 1);
-            let gang = Gang {
-                form,
-                nodes: 1 + rng.below(6) as u32,
-                threads: 1 + rng.below(4) as u32,
-                par: 1 + rng.below(4) as u32,
-                traversers: 1 + rng.below(3) as u32,
-                group: 1 + rng.below(4) as u32,
-                leaf_playouts: [1, 1, 3][rng.below(3)],
-                frequency: [0.0, 3.0, 20_000.0, 200_000.0][rng.below(4)],
-                depth: 1 + rng.below(3) as u32,
-                share: [0.0, 0.05][rng.below(2)],
-                vote: [Vote::Sum, Vote::Majority][rng.below(2)],
-                siblings: 1 + rng.below(4) as u32,
-                stay: [0.0, 0.0, 0.1][rng.below(3)],
-                dup: [0, 4, 16][rng.below(3)],
-                sync_min: [1, 4][rng.below(2)],
-                broadcasters: rng.below(4) as u32,
-                merge: [0, 10, 1000][rng.below(3)],
-                ..Gang::default()
-            };
-            let net = Net {
-                latency: [10.0, 2_000.0, 100_000.0][rng.below(3)],
-                jitter: [0.0, 1.0, 20.0][rng.below(3)],
-                gbit_per_second: [0.01, 1.0, 100.0][rng.below(3)],
-                ..Net::default()
-            };
-            let play = || {
-                let mut player = virtual_player(&gang, &uct(), net.clone(), seed);
-                let first = think(&mut player, Budget::playouts(60));
-                player.set(None, &["2".into()]).unwrap();
-                let second = think(&mut player, Budget { seconds: Some(0.001), ..Budget::default() });
-                (first, second)
-            };
-            let (first, second) = play();
-            let what = format!("{form:?}, seed {seed}");
-            let report = first.gang.as_ref().unwrap();
-            assert_eq!((report.home, report.lost, report.refused), (60, 0, 0), "{what}: {report:?}");
-            assert_accounts(&first, &what);
-            assert_accounts(&second, &what);
-            let visits: u64 = first.lines.iter().map(|line| line.visits).sum();
-            assert_eq!(visits, 60, "{what}: none counts twice, whoever was told of it");
-            assert!(first.best.is_some() && second.best.is_some(), "{what}");
-            assert_eq!(play(), (first, second), "{what}: the same seed, the same search");
-        }
-    }
-}
-
-#[test]
 fn lost_frames_and_dead_ranks_end_no_search_without_a_move() {
     for form in forms() {
         for seed in 0..100 {

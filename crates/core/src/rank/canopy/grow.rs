@@ -6,8 +6,8 @@ use crate::mcts::tree::NodeId;
 use crate::rank::ground::{from_code, to_code};
 use crate::rank::{Outbox, RankId, Reader, Refused};
 
-/// The name of the root.
-const ROOT_NAME: u64 = 0x5072_7469_6563_616e;
+/// The name of the start of a game.
+const START_NAME: u64 = 0x5072_7469_6563_616e;
 /// Bytes of a subtree that are handed over; what is beyond, its least visited parts, is learnt again.
 const HANDOVER_MAX: usize = 24 << 10;
 /// The share of the arena beyond which the tree is thinned out before a search.
@@ -29,7 +29,7 @@ impl Canopy {
             .sum();
         let share = self.total / (u64::from(self.gang.pieces) * self.alive.len() as u64);
         if visits >= share.max(u64::from(self.gang.grow_min)) {
-            self.grow(node, &flight.edges[..gate], out);
+            self.grow(node, &flight.edges[..gate], &flight.moves[..gate], out);
         }
     }
 
@@ -38,21 +38,22 @@ impl Canopy {
         &mut self,
         node: NodeId,
         edge: usize,
-        path: &[u16],
+        flight: &Flight,
         out: &mut Outbox,
     ) -> Option<NodeId> {
         let child = self.below(node, edge, out)?;
-        if self.add_top(child, path).is_some() {
+        if self.add_top(child, edge as u16, &flight.moves).is_some() {
             for neighbour in &self.neighbours {
-                out.record(neighbour.to, GROW).path(path);
+                out.record(neighbour.to, GROW).path(&flight.edges);
             }
         }
         Some(child)
     }
 
     /// Makes the root of a subtree of ours part of the canopy, tells everybody, and hands over what hangs below it.
-    fn grow(&mut self, node: NodeId, path: &[u16], out: &mut Outbox) {
-        let Some(top) = self.add_top(node, path) else { return };
+    fn grow(&mut self, node: NodeId, path: &[u16], moves: &[u16], out: &mut Outbox) {
+        let Some(&last) = path.last() else { return };
+        let Some(top) = self.add_top(node, last, moves) else { return };
         let tree = &self.ground.tree;
         let told: Vec<usize> = (0..tree.edges(node))
             .filter(|&edge| tree.stats(node, edge).0 != 0 || tree.link(node, edge).in_flight() > 0)
@@ -67,8 +68,8 @@ impl Canopy {
             }
         }
         for &edge in &told {
-            let child = self.ground.tree.link(node, edge).child();
-            let owner = self.owner(name_below(self.tops[top].name, edge));
+            let link = self.ground.tree.link(node, edge);
+            let (child, owner) = (link.child(), self.owner(name_below(self.tops[top].name, link.move_id())));
             if child == NodeId::NONE || owner == self.me {
                 continue;
             }
@@ -183,7 +184,8 @@ impl Canopy {
         if !self.neighbours.iter().any(|n| n.to == from) || !self.ground.tree.flagged(parent) {
             return Err(record.wrong("it does not hang on this canopy"));
         }
-        if self.add_top(node, &path).is_none() {
+        let last = path.last().copied().unwrap_or_default();
+        if self.add_top(node, last, &moves).is_none() {
             return Ok(());
         }
         while record.left() > 0 {
@@ -211,13 +213,13 @@ impl Canopy {
         Ok(())
     }
 
-    /// Makes a node part of the canopy; `None` if it is already. What this rank had learnt of it on its own, as the filler
-    /// of somebody's way, is nothing.
-    fn add_top(&mut self, node: NodeId, path: &[u16]) -> Option<usize> {
-        let (&edge, above) = path.split_last()?;
-        let above = above.iter().fold(ROOT_NAME, |name, &edge| name_below(name, edge.into()));
+    /// Makes the node that these moves lead to, the last of them by this edge, part of the canopy; `None` if it is
+    /// already. What this rank had learnt of it on its own, as the filler of somebody's way, is nothing.
+    fn add_top(&mut self, node: NodeId, edge: u16, moves: &[u16]) -> Option<usize> {
+        let (&last, above) = moves.split_last()?;
+        let above = above.iter().fold(self.tops.first()?.name, |name, &id| name_below(name, id));
         let parent = *self.by_name.get(&above)?;
-        let name = name_below(above, edge.into());
+        let name = name_below(above, last);
         if self.ground.tree.flagged(node) || self.by_name.contains_key(&name) {
             return None;
         }
@@ -275,10 +277,15 @@ impl Canopy {
         };
         let Some(root) = root else { return };
         self.ground.tree.root = root;
-        self.restore(root, ROOT_NAME, None);
+        self.restore(root, self.root_name(), None);
         if self.ground.tree.fill() > FULL_AT {
             self.thin_out();
         }
+    }
+
+    /// By the moves that were played, so that names, and with them owners, stay when the game goes on.
+    fn root_name(&self) -> u64 {
+        self.played.iter().fold(START_NAME, |name, &id| name_below(name, id))
     }
 
     /// Numbers the nodes of the canopy again, from the root on, and drops what is in flight in them and what hangs on them
@@ -287,11 +294,11 @@ impl Canopy {
         let index = self.push_top(node, name, parent) as u32;
         for edge in 0..self.ground.tree.edges(node) {
             self.ground.tree.set_in_flight(node, edge, 0);
-            let child = self.ground.tree.link(node, edge).child();
+            let link = self.ground.tree.link(node, edge);
+            let (child, below) = (link.child(), name_below(name, link.move_id()));
             if child == NodeId::NONE {
                 continue;
             }
-            let below = name_below(name, edge);
             if self.ground.tree.flagged(child) {
                 self.restore(child, below, Some((index, edge as u16)));
             } else if self.owner(below) != self.me {
@@ -308,7 +315,7 @@ impl Canopy {
         self.tops.clear();
         self.by_name.clear();
         self.neighbours = neighbours(self.me, &self.alive, self.gang.fan as usize);
-        self.restore(root, ROOT_NAME, None);
+        self.restore(root, self.root_name(), None);
     }
 
     /// Before anything is known of the others, all would begin with the same move. So a rank imagines those before it to
@@ -333,5 +340,34 @@ impl Canopy {
                 self.ground.tree.add_in_flight(root.node, edge, -1);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcts::Uct;
+    use crate::rank::{Form, GameWalker, Gang, Rank};
+    use crate::toy::Nim;
+    use std::sync::Arc;
+
+    /// Otherwise all but one in so many subtrees would be thrown away with every move of the game.
+    #[test]
+    fn subtrees_keep_their_owners_when_the_game_goes_on() {
+        let gang = Gang { form: Form::Canopy, nodes: 7, ..Gang::default() };
+        let uct = Uct { memory: 1, ..Uct::plain() };
+        let walk = Box::new(GameWalker::new(Arc::new(Nim { heap: 40 }), &uct, 1, 0));
+        let mut canopy = Canopy::new(&gang, RankId(0), walk);
+        let alive: Vec<RankId> = (0..7).map(RankId).collect();
+        let below = |canopy: &Canopy, moves: &[u16]| {
+            moves.iter().fold(canopy.tops[0].name, |name, &id| name_below(name, id))
+        };
+        canopy.set(None, &[], &alive).unwrap();
+        let ids: Vec<u16> =
+            ["1", "3", "2", "2"].iter().map(|word| canopy.ground.walk.id(word).unwrap()).collect();
+        let (name, other) = (below(&canopy, &ids), below(&canopy, &ids[2..]));
+        canopy.set(None, &["1".into(), "3".into()], &alive).unwrap();
+        assert_eq!(below(&canopy, &ids[2..]), name, "the same position of the game");
+        assert_ne!(below(&canopy, &ids[2..]), other, "and not that of another");
     }
 }

@@ -46,6 +46,11 @@ const PROVE: u8 = 21;
 const LEAF: u8 = 22;
 const VALUE: u8 = 23;
 
+/// Nanoseconds in which a simulation is begun and comes back from its owner as a leaf, about.
+const HOP_AND_BACK: f64 = 30_000.0;
+/// A core may be idle for this share of a playout before more are begun.
+const IDLE_SHARE: f64 = 0.05;
+
 pub(crate) struct Canopy {
     me: RankId,
     alive: Vec<RankId>,
@@ -74,8 +79,12 @@ pub(crate) struct Canopy {
     depth: usize,
     /// How many simulations this rank may have in flight.
     cap: f64,
+    /// Since when a core has had nothing to do although as many are out.
+    idle_since: Option<Nanos>,
     /// What had come home when that was last raised.
     raised: u64,
+    /// How long a playout takes here, about.
+    playout: f64,
     account: Account,
     gang: Gang,
 }
@@ -83,7 +92,7 @@ pub(crate) struct Canopy {
 /// A node of the canopy.
 struct Top {
     node: NodeId,
-    /// The same on every rank: a hash of the way from the root.
+    /// The same on every rank and in every search of a game: a hash of the moves from its start.
     name: u64,
     /// The node above, as an index, and the edge from it.
     parent: Option<(u32, u16)>,
@@ -130,7 +139,9 @@ impl Canopy {
             total: 0,
             depth: 0,
             cap: 1.0,
+            idle_since: None,
             raised: 0,
+            playout: 0.0,
             account: Account::default(),
             gang: gang.clone(),
         }
@@ -145,9 +156,25 @@ impl Canopy {
         f64::from(self.gang.players())
     }
 
-    /// Playouts that may wait here for a core: a core that comes free should find one.
+    /// Playouts that may wait here for a core: one that comes free should find one, and what is begun only then takes
+    /// a hop and back. While long playouts last many hops nothing need wait; and whatever waits was chosen too early.
     fn queue(&self) -> f64 {
-        3.0 + self.players() / 4.0
+        let meanwhile = self.players() * HOP_AND_BACK / self.playout.max(1.0);
+        (1.0 + meanwhile).min(3.0 + self.players() / 4.0)
+    }
+
+    /// A core asks for work at `now`: looks whether too few are in flight, if it had to wait, or too many, if others do.
+    fn adapt(&mut self, now: Nanos) {
+        let elapsed = now.saturating_sub(self.begun) as f64;
+        self.playout = elapsed * self.players() / self.account.home.max(1) as f64;
+        let idle = self.idle_since.map_or(0, |since| now.saturating_sub(since)) as f64;
+        if idle > IDLE_SHARE * self.playout && self.account.home > self.raised {
+            // One more look for each that comes home.
+            self.cap = (self.cap + 0.5).min(64.0 * self.players());
+            self.raised = self.account.home;
+        } else if self.ready.len() as f64 > 1.0 + 2.0 * self.queue() {
+            self.cap = (self.cap - 0.1).max(1.0);
+        }
     }
 
     /// Goes down from `node`, where the walker stands, until the simulation leaves this rank or ends.
@@ -181,15 +208,15 @@ impl Canopy {
             let inside = child != NodeId::NONE && self.ground.tree.flagged(child);
             if let (Some(top), false) = (top, inside) {
                 // The edge of the canopy. Its first levels are everybody's from the beginning: few subtrees would make
-                // few owners, whom all would wait for.
-                if flight.edges.len() < self.depth {
-                    match self.sprout(node, edge, &flight.edges, out) {
+                // few owners, whom all would wait for. What has many visits already has an owner, of the last search.
+                if flight.edges.len() < self.depth && tried < self.gang.grow_min {
+                    match self.sprout(node, edge, &flight, out) {
                         Some(next) => node = next,
                         None => return self.wait_for_playout(flight, out),
                     }
                     continue;
                 }
-                let owner = self.owner(name_below(self.tops[top].name, edge));
+                let owner = self.owner(name_below(self.tops[top].name, link.move_id()));
                 if owner != self.me {
                     flight.away = Some(owner);
                     let ticket = self.flights.add(flight);
@@ -483,8 +510,8 @@ impl Canopy {
 }
 
 /// The name of what lies below a move.
-fn name_below(name: u64, edge: usize) -> u64 {
-    mix(name ^ (edge as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+fn name_below(name: u64, id: u16) -> u64 {
+    mix(name ^ (u64::from(id) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 impl Rank for Canopy {
@@ -515,7 +542,8 @@ impl Rank for Canopy {
         let stats = |edge| tree.stats(root, edge);
         self.base = (0..edges).map(|edge| (stats(edge).visits().into(), stats(edge).sum().into())).collect();
         self.total = self.base.iter().map(|b| b.0).sum();
-        (self.cap, self.raised) = (self.players() * f64::from(self.gang.par), 0);
+        self.cap = self.players() * f64::from(self.gang.par);
+        (self.idle_since, self.raised) = (None, 0);
         self.imagine_others(root);
     }
 
@@ -539,25 +567,23 @@ impl Rank for Canopy {
         }
     }
 
-    fn next(&mut self, _now: Nanos, out: &mut Outbox) -> Next {
+    fn next(&mut self, now: Nanos, out: &mut Outbox) -> Next {
+        self.adapt(now);
         if let Some(ticket) = self.ready.pop_front() {
-            if self.ready.len() as f64 > 2.0 * self.queue() {
-                self.cap = (self.cap - 0.05).max(1.0);
-            }
+            self.idle_since = None;
             return Next::Play(ticket);
         }
         let Some(root) = self.tops.first().map(|top| top.node) else { return Next::Nothing };
         if !self.account.may_begin() || self.proved().is_some() {
             return Next::Nothing;
         }
-        if self.account.in_flight() >= self.cap as u64 && self.account.home > self.raised {
-            // A core has nothing to do although as many are out as may be; one more look for each that comes home.
-            self.cap = (self.cap + 0.5).min(64.0 * self.players());
-            self.raised = self.account.home;
-        }
         if self.account.in_flight() >= self.limit().max(1) {
+            // Where it is the share of all visits that does not allow more, to allow more would not help.
+            let full = self.account.in_flight() >= self.cap as u64;
+            self.idle_since = full.then(|| self.idle_since.unwrap_or(now));
             return Next::Nothing;
         }
+        self.idle_since = None;
         self.account.begun += 1;
         self.ground.walk.to_root();
         let mut flight = self.spare.pop().unwrap_or_default();
