@@ -141,8 +141,7 @@ impl Web {
         let (mut cells, mut cell) = (Vec::new(), Vec::new());
         let mut left = own;
         for edge in [low, high] {
-            let mut group = edge & left;
-            group = flood(group, left, near);
+            let group = flood(edge & left, left, near);
             left &= !group;
             // What touches the group or the edge is beside this point.
             cells.push((group, near(group) | edge));
@@ -168,9 +167,9 @@ impl Web {
             semi: vec![Vec::new(); points * points],
             fresh: Default::default(),
         };
-        for i in 0..points {
-            for j in i + 1..points {
-                if cells[i].1 & cells[j].0 != 0 {
+        for (i, (_, beside)) in cells.iter().enumerate() {
+            for (j, (other, _)) in cells.iter().enumerate().skip(i + 1) {
+                if beside & other != 0 {
                     web.add_full(i, j, 0);
                 }
             }
