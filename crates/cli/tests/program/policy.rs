@@ -51,9 +51,12 @@ mod neural {
     fn a_network_is_compared_with_the_search_without_it() {
         let home = Home::new();
         std::fs::write(home.path("net.safetensors"), net().to_bytes()).expect("a file");
-        let told = home.json(
+        let ran = home.run(
             "bench policy morpion/5D --level 1 --iterations 5 --policy net.safetensors --one-pass --seeds 3 --cpu-time 20ms --quiet --json",
         );
+        let told = ran.json();
+        // A random network may well be worse; then the exit code says so too.
+        assert_eq!(ran.code, i32::from(told["verdict"] == "significantly worse"), "{}", ran.stderr);
         let scores = |side: &str| -> Vec<f64> {
             let scores = told[side]["scores"].as_array().expect("scores");
             scores.iter().map(|score| score.as_f64().expect("a score")).collect()
