@@ -187,13 +187,16 @@ fn parse_loss(size: usize, word: &str) -> Result<Loss, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::Domain;
+    use sortie_core::joblevel::{Goal, Proof as Certificate, Value};
+    use sortie_core::{AnyGame, Boxed, Domain};
 
     const NODES: u64 = 40_000;
 
-    fn lines(how: &str) -> Vec<&'static str> {
-        let lines = include_str!("../../../../instances/connect6/positions.txt").lines();
-        lines.filter(|line| line.starts_with(how)).filter_map(|line| line.splitn(3, ' ').nth(2)).collect()
+    /// The first position of a kind, and the word before it.
+    fn line(how: &str) -> (&'static str, &'static str) {
+        let mut lines = include_str!("../../../../instances/connect6/positions.txt").lines();
+        let mut words = lines.find(|line| line.starts_with(how)).expect("such a line").splitn(3, ' ').skip(1);
+        (words.next().expect("a word"), words.next().expect("a position"))
     }
 
     fn proved(game: &Connect6, state: &State, side: Side, except: &[u16]) -> String {
@@ -203,56 +206,95 @@ mod tests {
         }
     }
 
+    /// A position, the side that wins it, and why.
+    fn argued(game: &Connect6, how: &str) -> (State, Side, String) {
+        let (what, position) = line(how);
+        let state = game.parse_position(position).expect("a position");
+        let side = if how == "lost" { state.to_move().other() } else { state.to_move() };
+        if how != "quiet" {
+            let text = proved(game, &state, side, &[]);
+            return (state, side, text);
+        }
+        let mut next = state.clone();
+        for stone in text::stones_of(what) {
+            game.play(&mut next, text::parse_stone(19, stone).expect("a cell"));
+        }
+        let lost = proved(game, &next, side, &[]);
+        (state, side, format!("quiet:{what}:{}", lost.strip_prefix("lost:").expect("a loss")))
+    }
+
     #[test]
     fn wins_losses_and_quiet_wins_are_written_and_hold_as_read() {
         let game = Connect6::new(19);
-        for (how, kind, wins) in
-            [("attack", "win:", true), ("lost", "lost:", false), ("quiet", "quiet:", true)]
-        {
-            let position = lines(how)[0];
-            let state = game.parse_position(position).expect("a position");
-            let side = if wins { state.to_move() } else { state.to_move().other() };
-            let text = proved(&game, &state, side, &[]);
-            assert!(text.starts_with(kind), "{how}: {}", &text[..20]);
-            assert!(!text.contains(['=', ' ', '\n']), "one word");
-            assert_eq!(check_argument(&game, &state, side, &[], &text), Ok(()), "{how} {position}");
+        for (how, kind) in [("attack", "win:"), ("lost", "lost:"), ("quiet", "quiet:")] {
+            let (state, side, text) = argued(&game, how);
+            assert!(text.starts_with(kind) && !text.contains(['=', ' ', '\n']), "{how}: one word");
+            assert_eq!(check_argument(&game, &state, side, &[], &text), Ok(()), "{how}");
             // The other side has no such argument, nor does another position.
             assert!(check_argument(&game, &state, side.other(), &[], &text).is_err());
             assert!(check_argument(&game, &game.initial(), side, &[], &text).is_err());
-            for (i, cut) in text.match_indices([';', '/', ',']).map(|(at, _)| &text[..at]).enumerate() {
-                if i % 97 == 0 {
-                    assert!(check_argument(&game, &state, side, &[], cut).is_err(), "{cut}");
-                }
+            let cuts: Vec<usize> = text.match_indices([';', '/', ',']).map(|(at, _)| at).collect();
+            for at in cuts.iter().step_by(cuts.len().div_ceil(8)) {
+                assert!(check_argument(&game, &state, side, &[], &text[..*at]).is_err(), "{how}");
             }
         }
     }
 
     #[test]
-    fn what_an_argument_does_not_cover_is_named_and_may_be_left_out() {
+    fn stones_with_lines_of_their_own_need_no_argument() {
         let game = Connect6::new(19);
-        // x has an open four with its next turn and o one stone that stops it: passing loses, not everything does.
-        let state = game.parse_position("j10 a1s19 k10l10 b4q2 c18r5").expect("a position");
-        assert_eq!(state.to_move(), Side::Second);
-        let (mut except, mut rounds) = (Vec::new(), 0);
-        let text = loop {
-            match argue(&game, &state, Side::First, &except, 2000, &|| false) {
-                Argued::Proved(text) => break Some(text),
-                Argued::Except(more) if more.is_empty() || rounds > 400 => break None,
-                Argued::Except(more) => except.extend(more),
-            }
-            rounds += 1;
-        };
-        if let Some(text) = text {
-            assert!(!except.is_empty());
-            assert_eq!(check_argument(&game, &state, Side::First, &except, &text), Ok(()));
-            assert!(check_argument(&game, &state, Side::First, &[], &text).is_err());
+        let (state, side, text) = argued(&game, "lost");
+        let loss = parse_loss(19, text.strip_prefix("lost:").expect("a loss")).expect("as it was written");
+        assert_eq!(show_loss(19, &loss), text["lost:".len()..]);
+        let except = loss.turns[0].0;
+        let less = proved(&game, &state, side, &except);
+        assert_eq!(check_argument(&game, &state, side, &except, &less), Ok(()));
+        let error = check_argument(&game, &state, side, &[], &less).expect_err("a turn is not covered");
+        assert!(error.contains("nothing against stones"), "{error}");
+    }
+
+    #[test]
+    fn a_certificate_carries_arguments_and_is_checked_as_it_is_read() {
+        let (game, any) = (Connect6::new(19), Boxed::new(Connect6::new(19)));
+        for how in ["attack", "lost", "quiet"] {
+            let (what, position) = line(how);
+            let state = game.parse_position(position).expect("a position");
+            let side = if how == "lost" { state.to_move().other() } else { state.to_move() };
+            let words: Vec<String> = text::stones_of(what).map(String::from).collect();
+            let guide = match how {
+                "quiet" => vec![
+                    (Vec::new(), Some(words[0].clone())),
+                    (vec![words[0].clone()], Some(words[1].clone())),
+                ],
+                _ => Vec::new(),
+            };
+            let goal = Goal { side, at_least: Value::Win };
+            let section =
+                any.certify(Some(position), &[], goal, &guide, NODES, &|| false).expect("a strategy");
+            assert_eq!(section.lines.len(), if how == "quiet" { 3 } else { 1 }, "{how}");
+            let start = Some(position.to_string());
+            let proof = Certificate {
+                instance: "connect6/19".into(),
+                start,
+                sections: vec![section],
+                ..Certificate::default()
+            };
+            let text = proof.to_text();
+            let read = Certificate::parse(&text).expect("a proof");
+            assert_eq!(read, proof);
+            assert_eq!(any.check(&read).expect("it holds").goals, [goal]);
+            let cut = text.find('!').map(|at| at + text[at..].find([';', '/', ',']).expect("parts"));
+            let end =
+                text[cut.expect("an argument")..].find([' ', '\n']).expect("a line ends") + cut.unwrap();
+            let less = text[..cut.unwrap()].to_string() + &text[end..];
+            assert!(any.check(&Certificate::parse(&less).expect("still a proof")).is_err(), "{how}");
         }
     }
 
     #[test]
     fn nonsense_is_refused() {
         let game = Connect6::new(19);
-        let state = game.parse_position(lines("attack")[0]).expect("a position");
+        let state = game.parse_position(line("attack").1).expect("a position");
         let side = state.to_move();
         for text in [
             "",

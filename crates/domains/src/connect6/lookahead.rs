@@ -34,7 +34,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Params { tempo: 30, cells: 8, width: [10, 14], attack_nodes: [0, 15, 60] }
+        Params { tempo: 30, cells: 12, width: [16, 24], attack_nodes: [0, 15, 60] }
     }
 }
 
