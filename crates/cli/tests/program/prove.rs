@@ -39,26 +39,6 @@ fn every_selector_and_policy_agrees() {
 fn a_proof_on_a_large_board_carries_arguments_that_are_verified() {
     let home = Home::new();
     let positions = include_str!("../../../../instances/connect6/positions.txt");
-<<<<<<< HEAD
-    for how in ["attack", "lost", "quiet"] {
-        let line = positions.lines().find(|line| line.starts_with(how)).expect("such a position");
-        let position = line.splitn(3, ' ').nth(2).expect("a position");
-        let file = format!("{how}.proof");
-        let mut command = home.command(&format!("prove connect6 --proof {file} --quiet --json --out {how}"));
-        let ran =
-            command.args(["--jobs", "20", "--position", position]).output().expect("the program starts");
-        assert!(ran.status.success(), "{how}: {}", String::from_utf8_lossy(&ran.stderr));
-        let checked = home.json(&format!("verify {file} --json"));
-        assert_eq!(checked["records"][0]["ok"], true, "{how}: {checked}");
-        let text = home.read(&file);
-        assert!(text.lines().any(|line| line.starts_with('!')), "{how}: {text}");
-        // Without its last answer or its last proof an argument does not hold.
-        let cut = text.trim_end().rfind([',', '/', ';']).expect("an argument");
-        home.write(&file, &text[..cut]);
-        let ran = home.run(&format!("verify {file}"));
-        assert_eq!(ran.code, 1, "{how}: {}{}", ran.stdout, ran.stderr);
-    }
-=======
     let line = positions.lines().find(|line| line.starts_with("attack")).expect("such a position");
     let position = line.splitn(3, ' ').nth(2).expect("a position");
     let mut command = home.command("prove connect6 --proof win.proof --quiet --json --out run --jobs 20");
@@ -71,7 +51,6 @@ fn a_proof_on_a_large_board_carries_arguments_that_are_verified() {
     home.write("win.proof", &text[..at + text[at..].find([',', ';']).expect("steps")]);
     let ran = home.run("verify win.proof");
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
->>>>>>> connect6
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::board::{Board, NONE};
 use super::vcdt::{Vcdt, Verdict};
 use super::zone::{Effort, Zone};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// So many turns that hold are enough to choose from.
 const HOLDS_MAX: usize = 24;
@@ -52,17 +53,20 @@ pub fn defend(
             if loses || other == NONE || cell == NONE || !zone.has(cell) {
                 continue;
             }
-            if !alone.contains_key(&cell) {
-                board.place(cell, side);
-                let refuted = refute(board);
-                let needed = refuted
-                    .as_ref()
-                    .map(|proof| proof.as_ref().map(|proof| Zone::of(board, 1 - side, proof, 1)));
-                board.lift(cell, side);
-                let Some(needed) = needed else { break 'turns };
-                alone.insert(cell, needed);
-            }
-            loses = alone[&cell].as_ref().is_some_and(|zone| !zone.has(other));
+            let needed = match alone.entry(cell) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    board.place(cell, side);
+                    let refuted = refute(board);
+                    let needed = refuted
+                        .as_ref()
+                        .map(|proof| proof.as_ref().map(|proof| Zone::of(board, 1 - side, proof, 1)));
+                    board.lift(cell, side);
+                    let Some(needed) = needed else { break 'turns };
+                    unknown.insert(needed)
+                }
+            };
+            loses = needed.as_ref().is_some_and(|zone| !zone.has(other));
         }
         if !loses {
             board.play(turn, side);
