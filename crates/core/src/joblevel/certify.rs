@@ -67,6 +67,9 @@ const BYTES_MAX: usize = 256 << 20;
 /// So many moves are taken out of an argument at most: where more do not fit it, every move has a line of its own.
 const EXCEPT_MAX: usize = 64;
 
+/// An argument, and the moves that it does not cover.
+type Covered<G> = (String, Vec<<G as Domain>::Move>);
+
 struct Writer<'a, G: Game> {
     game: &'a Arc<G>,
     goal: Goal,
@@ -122,7 +125,7 @@ impl<G: Game> Writer<'_, G> {
 
     /// An argument of the game's own for this position, and the moves of the other side that it leaves to lines of their
     /// own: those the tree has proved, and those the game takes out.
-    fn argue(&self, state: &G::State) -> Result<Option<(String, Vec<G::Move>)>, String> {
+    fn argue(&self, state: &G::State) -> Result<Option<Covered<G>>, String> {
         let (game, side) = (&**self.game, self.goal.side);
         let ours = game.to_move(state) == side;
         let guided = self.guided.get(state);
