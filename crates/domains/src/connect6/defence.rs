@@ -7,6 +7,7 @@ use super::board::{Board, NONE};
 use super::vcdt::{Vcdt, Verdict};
 use super::zone::{Effort, Zone};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// So many turns that hold are enough to choose from.
 const HOLDS_MAX: usize = 24;
@@ -52,7 +53,7 @@ pub fn defend(
             if loses || other == NONE || cell == NONE || !zone.has(cell) {
                 continue;
             }
-            if !alone.contains_key(&cell) {
+            if let Entry::Vacant(vacant) = alone.entry(cell) {
                 board.place(cell, side);
                 let refuted = refute(board);
                 let needed = refuted
@@ -60,7 +61,7 @@ pub fn defend(
                     .map(|proof| proof.as_ref().map(|proof| Zone::of(board, 1 - side, proof, 1)));
                 board.lift(cell, side);
                 let Some(needed) = needed else { break 'turns };
-                alone.insert(cell, needed);
+                vacant.insert(needed);
             }
             loses = alone[&cell].as_ref().is_some_and(|zone| !zone.has(other));
         }
