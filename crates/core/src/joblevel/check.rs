@@ -1,6 +1,7 @@
 //! Checks a proof by the rules alone: every reply is there, every move is legal, every line ends as it should. No search
-//! code runs here. Where a line has an argument of the game's own, the game checks it, as strictly. Lines lead to earlier lines only, so nothing goes round in circles; a line stands for one position,
-//! compared as a whole, so what one path proves is not taken for what another would need.
+//! code runs here. Where a line has an argument of the game's own, the game checks it, as strictly. Lines lead to earlier
+//! lines only, so nothing goes round in circles; a line stands for one position, compared as a whole, so what one path
+//! proves is not taken for what another would need.
 
 use super::proof::{Goal, Proof, Section};
 use super::value::{Bounds, Value};
