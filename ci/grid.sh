@@ -146,7 +146,10 @@ END
 # A worker whose jobs never end: each is given back, and when two threads of its one core hang it gives up. Then another
 # one, which runs only when nobody else wants the processor, does all of them.
 hang() {
-    say "a worker hangs in every job"
+    say "the workers leave; a worker hangs in every job"
+    end b d
+    kill -9 "${pid[twice]}" "${pid[wrong]}"
+    wait "${pid[twice]}" "${pid[wrong]}" 2>/dev/null || true
     start slow "$sortie" prove nim/20 --job-nodes 2 --grid "$url" --lease ${lease}s --job-time 1s --json --out "$folder/slow"
     start hung "$rogue" hang "$url" hung
     local code=0
