@@ -93,8 +93,10 @@ struct Rogue {
 impl Hand for Rogue {
     fn work(&mut self, job: &RawValue, told: Told) -> Result<Option<Box<RawValue>>, String> {
         let job: Job = serde_json::from_str(job.get()).map_err(|error| error.to_string())?;
-        while self.habit == Habit::Hangs {
-            std::thread::park();
+        if self.habit == Habit::Hangs {
+            loop {
+                std::thread::park();
+            }
         }
         let asked = Asked { stop: told.cancel, cancel: told.cancel };
         let answer = self.worker.answer(&job, asked, &mut |_| {}).map_err(|error| error.to_string())?;
