@@ -10,8 +10,9 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 folder=$(mktemp -d)
 processes=()
 
-# A game whose proof takes some ten thousand jobs, each below a millisecond.
-position=(breakthrough/4x4 --job-nodes 8 --memory 16)
+# A game whose proof takes some tens of thousands of jobs, each below a millisecond: all that is killed here has to happen before
+# it ends, on a quick machine too.
+position=(breakthrough/4x4 --job-nodes 6 --jobs 1000000 --memory 16)
 # Seconds: the lease, and what is longer than one.
 lease=1
 longer=2.5
