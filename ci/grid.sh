@@ -64,10 +64,14 @@ server() {
 }
 
 start_broker() {
-    port=${port:-$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')}
+    port=${port:-$(free_port)}
     url=nats://127.0.0.1:$port
     start broker "$sortie" broker --listen "127.0.0.1:$port" --store "$folder/store"
     until_true 100 "the broker does not listen" listens
+}
+
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
 listens() {
@@ -236,7 +240,9 @@ tls() {
     openssl req -newkey rsa:2048 -nodes -keyout "$ca-leaf.key" -out "$ca-leaf.csr" -subj /CN=localhost 2>>"$folder/openssl.log"
     openssl x509 -req -in "$ca-leaf.csr" -CA "$ca.pem" -CAkey "$ca.key" -CAcreateserial -days 2 -out "$ca-leaf.pem" \
         -extfile <(printf 'subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n') 2>>"$folder/openssl.log"
+    # The server of before may be a while in leaving its port.
     kill -9 "${pid[broker]}"
+    port=$(free_port)
     cat >"$folder/tls.conf" <<END
 listen: 127.0.0.1:$port
 jetstream { store_dir: "$folder/tls-store" }
