@@ -14,7 +14,7 @@ pub fn problem<P: Problem>(p: &P, playouts: usize, seed: u64) {
     let mut rng = Rng::new(seed, 0);
     let mut choices = Choices::new();
     for playout in 0..playouts {
-        let end = walk(p, &mut rng, |state, moves| {
+        let (end, played) = walk(p, &mut rng, |state, moves| {
             choices.clear();
             p.choices(state, &mut choices);
             assert_eq!(
@@ -51,17 +51,17 @@ pub fn problem<P: Problem>(p: &P, playouts: usize, seed: u64) {
         assert_eq!(p.score(&end), p.score(&end.clone()), "score depends on more than the state");
         // Once: it may take as long as a thousand playouts.
         if playout == 0 {
-            improvement(p, &end, &mut rng);
+            improvement(p, &end, &played, &mut rng);
         }
     }
 }
 
 /// Checks what local search makes of the end of a playout.
-fn improvement<P: Problem>(p: &P, end: &P::State, rng: &mut Rng) {
+fn improvement<P: Problem>(p: &P, end: &P::State, played: &[P::Move], rng: &mut Rng) {
     let mut twin = rng.clone();
-    let better = p.improve(end, rng);
+    let better = p.improve(end, played, rng);
     assert!(
-        better == p.improve(end, &mut twin),
+        better == p.improve(end, played, &mut twin),
         "improve depends on more than the end and the random numbers"
     );
     let Some(better) = better else { return };
@@ -88,7 +88,7 @@ pub fn game<G: Game>(g: &G, playouts: usize, seed: u64) {
         "categories: {weights:?}"
     );
     for _ in 0..playouts {
-        let end = walk(g, &mut rng, |state, moves| {
+        let (end, _) = walk(g, &mut rng, |state, moves| {
             let shown = || g.show(state);
             assert!(g.outcome(state).is_none(), "legal moves in a finished game:\n{}", shown());
             assert_eq!(g.key(state), g.key(&state.clone()), "key depends on more than the state");
@@ -176,10 +176,14 @@ fn minimax<G: Game>(g: &G, state: &G::State, values: &mut HashMap<G::State, f64>
 }
 
 /// Plays one random playout, checks the rules at every state on the way, and calls `at` where there are moves.
-fn walk<D: Domain>(d: &D, rng: &mut Rng, mut at: impl FnMut(&D::State, &[D::Move])) -> D::State {
+fn walk<D: Domain>(
+    d: &D,
+    rng: &mut Rng,
+    mut at: impl FnMut(&D::State, &[D::Move]),
+) -> (D::State, Vec<D::Move>) {
     let mut state = d.initial();
     assert!(state == d.initial(), "initial is not the same twice");
-    let (mut moves, mut again, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut moves, mut again, mut scratch, mut played) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..PLAYOUT_MOVES_MAX {
         moves.clear();
         d.moves(&state, &mut moves);
@@ -190,8 +194,9 @@ fn walk<D: Domain>(d: &D, rng: &mut Rng, mut at: impl FnMut(&D::State, &[D::Move
         let drawn = d.random_move(&state, rng, &mut scratch);
         let Some(mv) = drawn else {
             assert!(moves.is_empty(), "random_move finds none of {moves:?} in\n{}", d.show(&state));
-            return state;
+            return (state, played);
         };
+        played.push(mv);
         assert!(moves.contains(&mv), "random_move draws {mv:?}, not legal in\n{}", d.show(&state));
         let mut words = HashSet::new();
         for &mv in &moves {

@@ -98,10 +98,11 @@ pub trait Problem: Domain {
         }
     }
 
-    /// Local search on the end of a playout: a better one, as all the moves that lead to it from the initial position,
-    /// or `None` where none is found or the domain has no such thing. Every move is legal, the last leads to an end, and
-    /// the score is strictly higher. All chance comes from `rng`, and the effort is bounded: some milliseconds.
-    fn improve(&self, _end: &Self::State, _rng: &mut Rng) -> Option<Vec<Self::Move>> {
+    /// Local search on the end of a playout and the moves that led there from the initial position: a better end, as all
+    /// the moves to it, or `None` where none is found or the domain has no such thing. Every move is legal, the last leads
+    /// to an end, and the score is strictly higher. All chance comes from `rng`, and the effort is bounded: some
+    /// milliseconds.
+    fn improve(&self, _end: &Self::State, _moves: &[Self::Move], _rng: &mut Rng) -> Option<Vec<Self::Move>> {
         None
     }
 

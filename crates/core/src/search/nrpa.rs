@@ -269,7 +269,7 @@ impl<'a, P: Problem> Nest<'a, P> {
     fn improve(&mut self, level: usize, run: &mut Run) {
         let best = &mut self.levels[level].best;
         self.scratch.replay(self.problem, &best.moves);
-        let Some(moves) = self.problem.improve(self.scratch.end(), &mut run.rng) else { return };
+        let Some(moves) = self.problem.improve(self.scratch.end(), &best.moves, &mut run.rng) else { return };
         let indices = indices_of(self.problem, self.offer, &moves, &mut self.scratch);
         let indices = indices.expect("an improvement consists of legal moves");
         let trace = retrace(self.problem, self.offer, &self.policy, &indices, &mut self.scratch);

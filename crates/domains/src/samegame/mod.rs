@@ -9,6 +9,7 @@
 mod bits;
 mod board;
 mod learn;
+mod local;
 
 use crate::instance::{Entry, OpenError, Opened, Request};
 use bits::{Bits, pack, spread};
@@ -316,6 +317,10 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
         if out.moves.is_empty() || tabu_groups + lone == 1 {
             offer(state, out, |_| true);
         }
+    }
+
+    fn improve(&self, _: &State<LANE, W>, moves: &[u16], rng: &mut Rng) -> Option<Vec<u16>> {
+        local::improve(self, moves, rng)
     }
 
     fn facts(&self, state: &State<LANE, W>) -> Vec<(&'static str, f64)> {

@@ -188,3 +188,47 @@ fn the_selective_policy_keeps_the_tabu_colour_back() {
     state.moves_played = 11;
     assert_eq!(choices(&game, &state), ["b2", "d2"]);
 }
+
+/// Every tile that is left is found, by its colour too, and those that were taken are not.
+#[test]
+fn tiles_are_found_where_they_have_fallen() {
+    let game = game("3");
+    let mut rng = Rng::new(5, 0);
+    let mut scratch = Vec::new();
+    for _ in 0..5 {
+        let mut state = game.initial();
+        let mut left: HashSet<u16> = (0..15u16).flat_map(|c| (0..15u16).map(move |r| c * 16 + r)).collect();
+        while let Some(mv) = game.random_move(&state, &mut rng, &mut scratch) {
+            let shape = state.shapes[state.places[mv as usize] as usize];
+            for cell in (0..256u16).filter(|&cell| shape.contains(cell as usize)) {
+                assert!(left.remove(&state.tile_at(cell)), "a tile is taken once");
+            }
+            game.play(&mut state, mv);
+            for tile in 0..256u16 {
+                let cell = state.cell_of(tile);
+                assert_eq!(cell.is_some(), left.contains(&tile));
+                if let Some(cell) = cell {
+                    assert_eq!(state.tile_at(cell as u16), tile);
+                    let (column, row) = (tile as usize / 16, tile as usize % 16);
+                    assert_eq!(state.colour_at(cell), Some(game.board.colour(column, row) as usize));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn local_search_finds_more_than_it_was_given() {
+    let game = game("1");
+    let mut scratch = Vec::new();
+    let mut gains = 0;
+    for seed in 0..10 {
+        let (mut rng, mut state, mut moves) = (Rng::new(seed, 0), game.initial(), Vec::new());
+        while let Some(mv) = game.random_move(&state, &mut rng, &mut scratch) {
+            game.play(&mut state, mv);
+            moves.push(mv);
+        }
+        gains += usize::from(game.improve(&state, &moves, &mut rng).is_some());
+    }
+    assert!(gains >= 8, "{gains} of 10 games of chance were improved");
+}

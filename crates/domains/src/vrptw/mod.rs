@@ -407,7 +407,7 @@ impl<const W: usize> Problem for Vrptw<W> {
         self.select.choices(self, state, out);
     }
 
-    fn improve(&self, end: &State<W>, rng: &mut Rng) -> Option<Vec<u16>> {
+    fn improve(&self, end: &State<W>, _: &[u16], rng: &mut Rng) -> Option<Vec<u16>> {
         local::improve(self, end, rng)
     }
 

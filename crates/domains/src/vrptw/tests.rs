@@ -384,7 +384,7 @@ fn improved_tours_stand_up_to_the_slow_checker() {
         let problem = built_in(i, objective, 0);
         let mut rng = Rng::new(i as u64, 1);
         let end = chance(&problem, &mut rng);
-        let better = problem.improve(&end, &mut rng).expect("chance is easily improved");
+        let better = problem.improve(&end, &[], &mut rng).expect("chance is easily improved");
         let (vehicles, distance) = check(text, &words(&problem, &better), objective);
         let (best_vehicles, best, tenths) = BEST_KNOWN[i];
         match objective {
@@ -398,11 +398,11 @@ fn improved_tours_stand_up_to_the_slow_checker() {
 fn the_best_known_routes_are_not_improved_and_a_fleet_too_small_is_made_the_best_of() {
     let problem = built_in(0, Objective::Vehicles, 0);
     let end = replay_whole(&problem, &split(ROUTES[0])).unwrap();
-    assert_eq!(problem.improve(&end, &mut Rng::new(1, 0)), None);
+    assert_eq!(problem.improve(&end, &[], &mut Rng::new(1, 0)), None);
     // Beyond the fleet every customer costs a vehicle: the shortest routes come last.
     let problem = built_in(0, Objective::Vehicles, 18);
     let end = replay_whole(&problem, &split(ROUTES[0])).unwrap();
-    let better = problem.improve(&end, &mut Rng::new(1, 0)).unwrap();
+    let better = problem.improve(&end, &[], &mut Rng::new(1, 0)).unwrap();
     let better = replay_whole(&problem, &words(&problem, &better)).unwrap();
     assert!(end.late == 6 && better.late <= 2, "{}", better.late);
 }
@@ -425,16 +425,16 @@ fn tiny_instances_can_be_improved_too() {
         let file = solomon::parse(&text).unwrap();
         let problem = Vrptw::<2>::new(&file, objective, 0, None).unwrap();
         let end = replay_whole(&problem, &split("5 0 12 0")).unwrap();
-        let better = problem.improve(&end, &mut Rng::new(1, 0)).unwrap();
+        let better = problem.improve(&end, &[], &mut Rng::new(1, 0)).unwrap();
         assert_eq!(better.len(), 3, "one vehicle serves both");
         let best = replay_whole(&problem, &words(&problem, &better)).unwrap();
         assert_eq!((best.vehicles, problem.driven(&best)), (1, 20.0));
-        assert_eq!(problem.improve(&best, &mut Rng::new(1, 0)), None);
+        assert_eq!(problem.improve(&best, &[], &mut Rng::new(1, 0)), None);
     }
     let alone = format!("{HEAD}0 0 0 0 0 100 0\n5 3 4 4 0 50 10\n");
     let problem = Vrptw::<2>::new(&solomon::parse(&alone).unwrap(), Objective::Vehicles, 0, None).unwrap();
     let end = replay_whole(&problem, &split("5 0")).unwrap();
-    assert_eq!(problem.improve(&end, &mut Rng::new(1, 0)), None);
+    assert_eq!(problem.improve(&end, &[], &mut Rng::new(1, 0)), None);
 }
 
 #[test]

@@ -411,7 +411,8 @@ impl Problem for Shy {
             out.codes.push(self.code(state, mv));
         }
     }
-    fn improve(&self, end: &Vec<bool>, rng: &mut crate::rng::Rng) -> Option<Vec<bool>> {
+    fn improve(&self, end: &Vec<bool>, moves: &[bool], rng: &mut crate::rng::Rng) -> Option<Vec<bool>> {
+        assert_eq!(end, moves, "the moves that led here");
         let rights: Vec<usize> = (0..end.len()).filter(|&i| !end[i]).collect();
         let mut better = end.clone();
         better[*rights.get(rng.below(rights.len().max(1)))?] = true;
