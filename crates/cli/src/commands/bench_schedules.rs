@@ -42,94 +42,104 @@ fn job_trees(args: &BenchSchedules) -> Result<Verdict> {
         let moves: Vec<String> = moves.split_whitespace().map(String::from).collect();
         drills.push(Drill::new(instance.game()?, &moves)?);
     }
-    let mut rows = Vec::new();
-    let mut failure = None;
+    let mut table = Table::new(args);
     for (name, select, policy) in pairs {
         let plan = Plan { select, policy, ..Plan::default() };
-        let (begun, mut decided, mut jobs, mut lies) = (ProcessTime::now(), 0, 0, 0);
-        let mut passed = 0;
-        for seed in args.seed..args.seed + args.schedules {
-            let drills_len = drills.len() as u64;
-            match drills[(seed % drills_len) as usize].run(&plan, seed) {
-                Ok(drilled) => {
-                    decided += u64::from(drilled.decided);
-                    jobs += drilled.jobs;
-                    lies += drilled.lies;
-                    passed += 1;
-                }
-                Err(error) => {
-                    failure.get_or_insert(error);
-                    break;
-                }
-            }
-        }
-        let seconds = begun.elapsed().as_secs_f64();
-        if !args.json {
-            output::print(&format!(
-                "{name:<20} {:>8} passed  {:>8} proved  {:>10} jobs  {:>9} lies  {seconds:>7.1} s of CPU time",
-                count(passed),
-                count(decided),
-                count(jobs),
-                count(lies),
-            ))?;
-        }
-        rows.push(json!({
-            "pair": name, "passed": passed, "proved": decided, "jobs": jobs, "lies": lies,
-            "cpu_seconds": rounded(seconds),
-        }));
+        let (mut decided, mut jobs, mut lies) = (0, 0, 0);
+        let ran = each_seed(args, |seed| {
+            let at = (seed % drills.len() as u64) as usize;
+            let drilled = drills[at].run(&plan, seed)?;
+            decided += u64::from(drilled.decided);
+            jobs += drilled.jobs;
+            lies += drilled.lies;
+            Ok(())
+        });
+        table.row("pair", &name, ran, [("proved", decided), ("jobs", jobs), ("lies", lies)])?;
     }
-    end(args, &rows, failure.as_deref())
+    table.end()
 }
 
 fn ranks(args: &BenchSchedules) -> Result<Verdict> {
-    let mut rows = Vec::new();
-    let mut failure = None;
+    let mut table = Table::new(args);
     for form in forms(&args.forms)? {
-        let name = form.name();
-        let (begun, mut passed, mut all) = (ProcessTime::now(), 0, RankDrilled::default());
-        for seed in args.seed..args.seed + args.schedules {
-            match drill_rank(form, seed) {
-                Ok(drilled) => {
-                    all.home += drilled.home;
-                    all.lost += drilled.lost;
-                    all.added += drilled.added;
-                    passed += 1;
-                }
-                Err(error) => {
-                    failure.get_or_insert(error);
-                    break;
-                }
-            }
-        }
-        let seconds = begun.elapsed().as_secs_f64();
-        if !args.json {
-            output::print(&format!(
-                "{name:<20} {:>8} passed  {:>10} simulations  {:>8} given up  {:>9} nodes  {seconds:>7.1} s of CPU time",
-                count(passed),
-                count(all.home),
-                count(all.lost),
-                count(all.added),
-            ))?;
-        }
-        rows.push(json!({
-            "form": name, "passed": passed, "simulations": all.home, "given_up": all.lost, "nodes": all.added,
-            "cpu_seconds": rounded(seconds),
-        }));
+        let mut all = RankDrilled::default();
+        let ran = each_seed(args, |seed| {
+            let drilled = drill_rank(form, seed)?;
+            all.home += drilled.home;
+            all.lost += drilled.lost;
+            all.added += drilled.added;
+            Ok(())
+        });
+        let counts = [("simulations", all.home), ("given_up", all.lost), ("nodes", all.added)];
+        table.row("form", form.name(), ran, counts)?;
     }
-    end(args, &rows, failure.as_deref())
+    table.end()
 }
 
-/// Says how it ended.
-fn end(args: &BenchSchedules, rows: &[Value], failure: Option<&str>) -> Result<Verdict> {
-    if args.json {
-        output::print_json(&json!({
-            "schedules": args.schedules, "seed": args.seed, "rows": rows, "failure": failure,
-            "version": env!("CARGO_PKG_VERSION"),
-        }))?;
-    } else if let Some(failure) = failure {
-        output::print(&format!("\nFAILED: {failure}"))?;
+/// How the schedules of a row went: how many passed, their CPU time, and what was wrong with the first that did not.
+struct Ran {
+    passed: u64,
+    seconds: f64,
+    failure: Option<String>,
+}
+
+fn each_seed(args: &BenchSchedules, mut run: impl FnMut(u64) -> Result<(), String>) -> Ran {
+    let begun = ProcessTime::now();
+    let (mut passed, mut failure) = (0, None);
+    for seed in args.seed..args.seed + args.schedules {
+        if let Err(error) = run(seed) {
+            failure = Some(error);
+            break;
+        }
+        passed += 1;
     }
-    Ok(if failure.is_some() { Verdict::NotFound } else { Verdict::Done })
+    Ran { passed, seconds: begun.elapsed().as_secs_f64(), failure }
+}
+
+/// The rows, printed as they come, and the first failure.
+struct Table<'a> {
+    args: &'a BenchSchedules,
+    rows: Vec<Value>,
+    failure: Option<String>,
+}
+
+impl<'a> Table<'a> {
+    fn new(args: &'a BenchSchedules) -> Table<'a> {
+        Table { args, rows: Vec::new(), failure: None }
+    }
+
+    fn row(&mut self, kind: &str, name: &str, ran: Ran, counts: [(&str, u64); 3]) -> Result<()> {
+        if !self.args.json {
+            let counts = counts.map(|(label, n)| format!("{:>10} {:<11}", count(n), label.replace('_', " ")));
+            output::print(&format!(
+                "{name:<20} {:>8} passed {} {:>7.1} s of CPU time",
+                count(ran.passed),
+                counts.join(" "),
+                ran.seconds,
+            ))?;
+        }
+        let mut row = json!({ kind: name, "passed": ran.passed });
+        for (key, n) in counts {
+            row[key] = n.into();
+        }
+        row["cpu_seconds"] = rounded(ran.seconds);
+        self.rows.push(row);
+        self.failure = self.failure.take().or(ran.failure);
+        Ok(())
+    }
+
+    /// Says how it ended.
+    fn end(self) -> Result<Verdict> {
+        if self.args.json {
+            output::print_json(&json!({
+                "schedules": self.args.schedules, "seed": self.args.seed, "rows": self.rows, "failure": self.failure,
+                "version": env!("CARGO_PKG_VERSION"),
+            }))?;
+        } else if let Some(failure) = &self.failure {
+            output::print(&format!("\nFAILED: {failure}"))?;
+        }
+        Ok(if self.failure.is_some() { Verdict::NotFound } else { Verdict::Done })
+    }
 }
 
 /// By name, or all.
