@@ -54,6 +54,7 @@ def main():
             file.write("format = 1\ninstance = ")
         make_tree(os.path.join(runs, "tree"), POSITIONS)
         make_others(sortie, runs)
+        make_learning(runs)
         solve = [sortie, "solve", "samegame/1", "--time", "10m", "--threads", "1", "--best-of", "2", "--seed", "1", "--quiet"]
         run = subprocess.Popen([*solve, "--out", os.path.join(runs, "live")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         server = Server(sortie, runs)
@@ -105,6 +106,27 @@ def make_others(sortie, runs):
         for worker, state, reason, job in [("node<1>", "working", None, 17), ("node2", "idle", "waits for a job", None), ("laptop", "gone", "asked to stop", None)]:
             line = {"time": "2026-11-16T07:00:00Z", "worker": worker, "cores": 4, "state": state, "reason": reason, "job": job, "done": 204, "cpu_seconds": 1632.5}
             file.write(json.dumps(line) + "\n")
+
+
+def make_learning(runs):
+    """What goes with networks, which the build under test need not have: the files that `data`, `train` and `exit` write."""
+    picture = '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><rect width="60" height="40" fill="teal"/></svg>'
+    marks = {"loss": 1.5, "top1": 0.4125, "top3": 0.75}
+    game = {"search": "nrpa level 2", "score": 68.0, "playouts": 10000, "cpu_seconds": 0.1, "moves": "7,9:H4 7,2:DN2"}
+    for name, spec, lines, pictures in [
+        ("games", "data.toml", ("games.jsonl", [{"seed": i, **game} for i in range(40)]), ["diversity.svg"]),
+        ("training", "train.toml", ("curve.jsonl", [{"epoch": i, "train": marks, "test": marks, "lr": 0.003, "seconds": 2.5} for i in (1, 2, 3)]), ["loss.svg", "accuracy.svg"]),
+        ("iteration", "exit.toml", ("curve.jsonl", [{"round": i, "seconds": 60.0 * i, "expert": [61.5, 66], "network": [48.25, 60], "best": 66} for i in (1, 2)]), ["curve.svg"]),
+    ]:
+        folder = os.path.join(runs, name)
+        os.mkdir(folder)
+        with open(os.path.join(folder, spec), "w") as file:
+            file.write('format = 1\ninstance = "morpion/5D"\n')
+        with open(os.path.join(folder, lines[0]), "w") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines[1])
+        for each in pictures:
+            with open(os.path.join(folder, each), "w") as file:
+                file.write(picture)
 
 
 def list_of_runs(browser, server):
@@ -242,7 +264,7 @@ def tree_by_keys(browser, server):
 
 def other_folders(browser, server):
     for name, says in [
-        ("match", "Cross-table"), ("tune", "Parameters"), ("prove", "a draw"), ("scale", "modelled-nodes"), ("study", "runs done"), ("%3Cb%3Enot%20bold%3C", "is damaged"),
+        ("match", "Cross-table"), ("tune", "Parameters"), ("prove", "a draw"), ("scale", "modelled-nodes"), ("study", "runs done"), ("games", "40 games"), ("training", "test top1"), ("iteration", "48.25 / 60"), ("%3Cb%3Enot%20bold%3C", "is damaged"),
     ]:
         browser.open(server.root + f"/run/{name}")
         text = browser.run("return document.getElementById('main').innerText")
@@ -297,7 +319,7 @@ def by_keyboard(browser, server):
 
 
 def narrow(browser, server):
-    for path in ["/", "/run/live", "/run/long/events", "/compare", "/play", "/play/loa%2F8", "/run/none", "/run/tree", "/run/tune", "/run/scale", "/run/study", "/run/match", "/run/prove/workers", "/run/live/workers"]:
+    for path in ["/", "/run/live", "/run/long/events", "/compare", "/play", "/play/loa%2F8", "/run/none", "/run/tree", "/run/tune", "/run/scale", "/run/study", "/run/match", "/run/games", "/run/training", "/run/iteration", "/run/prove/workers", "/run/live/workers"]:
         browser.look(width=360, height=740)
         browser.open(server.root + path)
         wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -307,7 +329,7 @@ def narrow(browser, server):
 
 def screenshots(browser, server, folder):
     os.makedirs(folder, exist_ok=True)
-    for name, path in [("runs", "/"), ("run", "/run/live"), ("compare", "/compare"), ("play", "/play"), ("loa", "/play/loa%2F8"), ("tree", "/run/tree"), ("prove", "/run/prove"), ("tune", "/run/tune"), ("scale", "/run/scale"), ("study", "/run/study"), ("workers", "/run/prove/workers"), ("threads", "/run/live/workers")]:
+    for name, path in [("runs", "/"), ("run", "/run/live"), ("compare", "/compare"), ("play", "/play"), ("loa", "/play/loa%2F8"), ("tree", "/run/tree"), ("prove", "/run/prove"), ("tune", "/run/tune"), ("scale", "/run/scale"), ("study", "/run/study"), ("games", "/run/games"), ("training", "/run/training"), ("iteration", "/run/iteration"), ("workers", "/run/prove/workers"), ("threads", "/run/live/workers")]:
         for look, width, dark in [("light", 1280, False), ("dark", 1280, True), ("phone", 390, False), ("phone-dark", 390, True)]:
             browser.look(width, 900, dark)
             browser.open(server.root + path)
