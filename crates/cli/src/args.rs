@@ -263,6 +263,28 @@ pub struct ReportArgs {
     pub quiet: bool,
 }
 
+/// How a piece of work in a folder of its own is done: `sortie data`, `train` and `exit`.
+#[cfg(feature = "neural")]
+#[derive(Debug, Args)]
+pub struct WorkArgs {
+    /// Threads [default: the number of processors]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// The folder, new or of the same request [default: a new one under runs/]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+#[cfg(feature = "neural")]
+impl WorkArgs {
+    /// The folder, or a new one named after what is done there.
+    pub fn folder(&self, what: &str, instance: &str) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| crate::contest::fresh_path(what, instance))
+    }
+}
+
 /// `sortie resume`.
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -34,6 +34,18 @@ pub struct PolicyArgs {
     pub one_pass: bool,
 }
 
+impl PolicyArgs {
+    /// How much is made of the network.
+    pub fn trust(&self) -> Result<Trust> {
+        let trust = Trust {
+            temperature: self.policy_temperature.unwrap_or(1.0),
+            mix: self.mix.unwrap_or(1.0),
+            once: self.one_pass,
+        };
+        check(trust).map(|()| trust)
+    }
+}
+
 /// A policy as a spec holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,12 +106,7 @@ pub fn open(args: &PolicyArgs, instance: &Instance) -> Result<Option<Policy>> {
             None => Ok(None),
         };
     };
-    let trust = Trust {
-        temperature: args.policy_temperature.unwrap_or(1.0),
-        mix: args.mix.unwrap_or(1.0),
-        once: args.one_pass,
-    };
-    check(trust)?;
+    let trust = args.trust()?;
     let bytes = read(path).map_err(|message| anyhow!("{}: {message}", path.display()))?;
     let guide = guide(&bytes, trust, instance).with_context(|| path.display().to_string())?;
     let spec = PolicySpec { file: path.display().to_string(), hash: hash(&bytes), trust };

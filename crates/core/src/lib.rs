@@ -53,7 +53,7 @@ pub use prior::{Advice, Guide, Prior, Reader, Trust};
 pub use record::{Record, RecordError};
 pub use replay::{ReplayError, legal_texts, replay, replay_whole, words};
 pub use rng::{Rng, mix};
-pub use run::{Control, Event, Limits, Observer, Run, Solution, StopReason, StreamCheckpoint};
+pub use run::{Control, Event, Limits, Observer, Run, Solution, StopReason, StreamCheckpoint, Witness};
 pub use search::{
     BeamNrpa, Brought, Call, CallMaker, CallSource, HdNrpa, Islands, Lesson, Nmcs, Nrpa, Parallel, PerLevel,
     Sample, Search, SpecError,

@@ -115,6 +115,13 @@ impl<F: Fn(Event) + Sync> Observer for F {
     }
 }
 
+/// Sees more of a run than its best: all that its searches offer, which is every playout. It must not hold them up
+/// either.
+pub trait Witness: Sync {
+    /// Something with this score was offered. Its moves are rendered if they are asked for.
+    fn saw(&self, score: f64, moves: &dyn Fn() -> Vec<String>);
+}
+
 /// One stream at one moment: what its `Run` counted and where its search stood.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StreamCheckpoint {
@@ -151,6 +158,8 @@ pub struct Control<'a> {
     pub stop: &'a AtomicBool,
     /// Who is told.
     pub observer: &'a dyn Observer,
+    /// Who sees every playout, if anybody does.
+    pub witness: Option<&'a dyn Witness>,
     /// How often each stream sends a checkpoint; zero: whenever it can; `None`: never.
     pub checkpoint_every: Option<Duration>,
     /// Wall time already spent by earlier sessions of the same run.
@@ -173,6 +182,7 @@ impl<'a> Control<'a> {
             limits,
             stop,
             observer,
+            witness: None,
             checkpoint_every: None,
             seconds_before: 0.0,
             cpu_seconds_before: 0.0,
@@ -344,10 +354,21 @@ impl<'a> Run<'a> {
 
     /// Offers a solution; it is rendered, kept and announced only if it is the stream's best so far.
     #[inline]
-    pub fn offer(&mut self, score: f64, moves: impl FnOnce() -> Vec<String>) {
+    pub fn offer(&mut self, score: f64, moves: impl Fn() -> Vec<String>) {
+        if let Some(witness) = self.control.witness {
+            self.show(witness, score, &moves);
+        }
         if self.best.as_ref().is_none_or(|best| score > best.score) {
             let silent = self.part == Part::Replica { speaks: false };
             self.improve(Solution { score, moves: if silent { Vec::new() } else { moves() } });
+        }
+    }
+
+    /// What several threads have agreed on, each of them has offered by its own hand before.
+    #[cold]
+    fn show(&self, witness: &dyn Witness, score: f64, moves: &dyn Fn() -> Vec<String>) {
+        if !matches!(self.part, Part::Replica { .. }) {
+            witness.saw(score, moves);
         }
     }
 
@@ -691,6 +712,27 @@ mod tests {
             (600, Some(StopReason::Patience))
         );
         assert_eq!(count(Limits { target: Some(50.0), ..Limits::default() }), (50, Some(StopReason::Target)));
+    }
+
+    #[test]
+    fn a_witness_sees_all_that_is_offered_and_not_only_the_best() {
+        struct Seen(Mutex<Vec<(f64, Vec<String>)>>);
+        impl Witness for Seen {
+            fn saw(&self, score: f64, moves: &dyn Fn() -> Vec<String>) {
+                self.0.lock().unwrap().push((score, moves()));
+            }
+        }
+        let (stop, seen) = (AtomicBool::new(false), Seen(Mutex::new(Vec::new())));
+        let mut control = Control::new(Limits::default(), &stop, &|_| {});
+        control.witness = Some(&seen);
+        let mut run = Run::new(&control, 1, 0, 1);
+        for score in [3.0, 1.0, 3.0, 4.0] {
+            run.count_playout();
+            run.offer(score, || vec![score.to_string()]);
+        }
+        let offered = [3.0, 1.0, 3.0, 4.0].map(|score: f64| (score, vec![score.to_string()]));
+        assert_eq!(*seen.0.lock().unwrap(), offered);
+        assert_eq!(run.best_score(), 4.0);
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //!
 //! Game number i is the best one that the search finds from seed `seed + i`: what `sortie solve --best-of 1` finds from
 //! that seed. Games are written down in the order of their seeds, so the folder is the same at any number of threads,
-//! and after any number of interruptions.
+//! and after any number of interruptions. Of what else a search has played some may be kept too: those stand before its
+//! best, whose line says that the search is done with.
 
-use crate::args::{ReportArgs, SearchArgs};
-use crate::contest::{claim, fresh_path, processors, read_request, say_stopped};
+use crate::args::{SearchArgs, WorkArgs};
+use crate::contest::{claim, processors, read_request, say_stopped};
 use crate::folder::Folder;
 use crate::journal::{self, Journal};
 use crate::output::{self, count, number};
@@ -19,12 +20,14 @@ use clap::Args;
 use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};
 use sortie_core::learn::Layout;
-use sortie_core::{AnyProblem, BestOf, Control, Guide, InOrder, Limits, Search, StopReason};
+use sortie_core::{
+    AnyProblem, BestOf, Control, Guide, InOrder, Limits, Rng, Search, StopReason, Witness, mix,
+};
 use sortie_neural::data::{Diversity, Game, Key, keys};
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Instant;
 
 /// What was asked for.
@@ -40,6 +43,7 @@ pub const FORMAT: u32 = 1;
 Examples:
   sortie data morpion/5D --search nrpa --level 3 --iterations 40 --games 1000 --min-score 70 --out data/5D
   sortie data morpion/5D --search nrpa --level 2 --policy net.safetensors --games 200
+  sortie data morpion/5D --search nrpa --level 3 --iterations 40 --games 9000 --min-score 70 --on-the-way 30
 Game i is the best that the search finds from seed S + i; those out of bounds and those that were there before, under
 a symmetry of the board too, are counted and left out. Stopped or killed, the same command goes on, or `sortie resume`.")]
 #[command(allow_negative_numbers = true)]
@@ -59,20 +63,17 @@ pub struct Data {
     /// Keep no game with a higher score
     #[arg(long, value_name = "SCORE")]
     pub max_score: Option<f64>,
+    /// Keep also up to N other games of each search within the bounds, drawn from all that it plays
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub on_the_way: Option<u32>,
     /// Playouts a game: the best of them is the game [default: one whole search]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u64).range(1..=i64::MAX as u64))]
     pub playouts: Option<u64>,
     /// Seed of the first game
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     pub seed: u64,
-    /// Threads, each with a game of its own [default: the number of processors]
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub threads: Option<u32>,
-    /// The folder, new or of the same request [default: a new one under runs/]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub report: ReportArgs,
+    pub work: WorkArgs,
 }
 
 /// What games are asked for.
@@ -94,6 +95,9 @@ pub struct Request {
     /// The highest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_score: Option<f64>,
+    /// Other games of each search, at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_the_way: Option<u32>,
     /// Playouts a game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub playouts: Option<u64>,
@@ -129,13 +133,14 @@ pub fn run(args: &Data) -> Result<Verdict> {
         games_tried_max: None,
         min_score: args.min_score,
         max_score: args.max_score,
+        on_the_way: args.on_the_way,
         playouts: args.playouts,
         seed: args.seed,
         search: searches::build(&args.search)?,
         policy: policy.map(|policy| policy.spec),
     };
-    let path = args.out.clone().unwrap_or_else(|| fresh_path("data", &request.instance));
-    begin(&path, &request, args.threads, args.report.json, args.report.quiet)
+    let path = args.work.folder("data", &request.instance);
+    begin(&path, &request, args.work.threads, args.work.report.json, args.work.report.quiet)
 }
 
 /// Goes on with the games in a folder.
@@ -176,10 +181,10 @@ pub fn generate(
     let folder = claim(path, DATA, request, "set of games")?;
     let guide = request.policy.as_ref().map(|spec| keep_policy(&folder, spec, &instance)).transpose()?;
     let mut set = Set::default();
-    for (game, i) in journal::read::<Game>(&path.join(GAMES))?.into_iter().zip(0..) {
-        if game.seed != request.seed + i {
-            let (found, line) = (game.seed, i + 1);
-            bail!("{}:{line}: seed {found}: expected {}", path.join(GAMES).display(), request.seed + i);
+    for (game, line) in journal::read::<Game>(&path.join(GAMES))?.into_iter().zip(1..) {
+        let (found, expected) = (game.seed, request.seed + set.tried);
+        if found != expected {
+            bail!("{}:{line}: seed {found}: expected {expected}", path.join(GAMES).display());
         }
         let keys = if game.moves.is_empty() { Vec::new() } else { keys_of(problem, &layout, &game)? };
         set.add(request, game, &keys);
@@ -216,19 +221,25 @@ pub fn generate(
         let all = (|| {
             for (number, game) in games {
                 order.put(number, Some(game));
-                while let Some(game) = order.take().flatten() {
-                    let Some(mut game) = game? else { return Ok(()) };
+                while let Some(found) = order.take().flatten() {
+                    let Some(found) = found? else { return Ok(()) };
                     if set.enough(request) {
                         return Ok(());
                     }
-                    let mut keys = keys_of(problem, &layout, &game)?;
-                    let had = keys.last().is_none_or(|key| set.had.contains(key));
-                    if had || !request.wants(game.score) {
-                        game.moves.clear();
-                        keys.clear();
+                    for mut game in found {
+                        let mut keys = keys_of(problem, &layout, &game)?;
+                        let had = keys.last().is_none_or(|key| set.had.contains(key));
+                        // Among those had before are those of a search that was written down by half.
+                        if game.on_the_way && (had || set.games.len() as u64 + 1 >= request.games) {
+                            continue;
+                        }
+                        if had || !request.wants(game.score) {
+                            game.moves.clear();
+                            keys.clear();
+                        }
+                        journal.append(&game).context("cannot write the game down")?;
+                        set.add(request, game, &keys);
                     }
-                    journal.append(&game).context("cannot write the game down")?;
-                    set.add(request, game, &keys);
                     progress.show(begun.elapsed().as_secs_f64(), || set.line(request));
                     enough.store(set.enough(request), Ordering::Relaxed);
                 }
@@ -295,17 +306,79 @@ fn keys_of(problem: &dyn AnyProblem, layout: &Layout, game: &Game) -> Result<Vec
     Ok(keys(layout, &lessons.with_context(|| format!("the game of seed {}", game.seed))?))
 }
 
-/// The game of one seed; `None` if it was stopped.
+/// Games of a search, each of those it plays within the bounds with the same chance to be among them.
+struct Draw<'a> {
+    request: &'a Request,
+    room: usize,
+    drawn: Mutex<Drawn>,
+}
+
+struct Drawn {
+    rng: Rng,
+    games: Vec<(f64, Vec<String>)>,
+    /// How many there were to draw from.
+    seen: usize,
+    /// Those that were seen lately, whatever the order of their moves.
+    lately: HashSet<u64>,
+}
+
+/// A game that comes again after so many others counts as another.
+const LATELY_MAX: usize = 1 << 18;
+
+impl Draw<'_> {
+    fn new(request: &Request, seed: u64) -> Draw<'_> {
+        // The streams of searches are numbered from 0.
+        let rng = Rng::new(seed, u64::MAX);
+        let drawn = Drawn { rng, games: Vec::new(), seen: 0, lately: HashSet::new() };
+        Draw { request, room: request.on_the_way.unwrap_or(0) as usize, drawn: Mutex::new(drawn) }
+    }
+
+    fn games(self) -> Vec<(f64, Vec<String>)> {
+        self.drawn.into_inner().unwrap_or_else(PoisonError::into_inner).games
+    }
+}
+
+impl Witness for Draw<'_> {
+    fn saw(&self, score: f64, moves: &dyn Fn() -> Vec<String>) {
+        if !self.request.wants(score) {
+            return;
+        }
+        let moves = moves();
+        let hash = |word: &String| word.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)));
+        let hash = moves.iter().fold(0u64, |sum, word| sum.wrapping_add(hash(word)));
+        let drawn = &mut *self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        if drawn.lately.len() >= LATELY_MAX {
+            drawn.lately.clear();
+        }
+        if !drawn.lately.insert(hash) {
+            return;
+        }
+        // Reservoir sampling (Vitter 1985, algorithm R).
+        drawn.seen += 1;
+        if drawn.games.len() < self.room {
+            drawn.games.push((score, moves));
+        } else {
+            let place = drawn.rng.below(drawn.seen);
+            if place < self.room {
+                drawn.games[place] = (score, moves);
+            }
+        }
+    }
+}
+
+/// The games of one seed, its best last; `None` if it was stopped.
 fn play(
     problem: &dyn AnyProblem,
     request: &Request,
     guide: &Option<Guide>,
     seed: u64,
     stop: &AtomicBool,
-) -> Result<Option<Game>> {
+) -> Result<Option<Vec<Game>>> {
     let limits = Limits { playouts: request.playouts, ..Limits::default() };
+    let draw = request.on_the_way.map(|_| Draw::new(request, seed));
     let mut control = Control::new(limits, stop, &|_| {});
     control.guide = guide.clone();
+    control.witness = draw.as_ref().map(|draw| draw as &dyn Witness);
     let spec = BestOf { search: request.search.clone(), seed, streams: 1, threads: 1 };
     // The search has this thread to itself.
     let begun = ThreadTime::now();
@@ -314,14 +387,28 @@ fn play(
         return Ok(None);
     }
     let best = outcomes.best.ok_or_else(|| anyhow!("seed {seed}: the search found no game"))?;
-    Ok(Some(Game {
+    let game = Game {
         seed,
         search: request.describe(),
         score: best.score,
         playouts: outcomes.playouts,
         cpu_seconds: begun.elapsed().as_secs_f64(),
         moves: best.moves.join(" "),
-    }))
+        on_the_way: false,
+    };
+    let others = draw.map_or(Vec::new(), Draw::games).into_iter().filter(|(_, moves)| *moves != best.moves);
+    // They cost nothing: the search was for the best.
+    let other = |(score, moves): (f64, Vec<String>)| Game {
+        score,
+        moves: moves.join(" "),
+        playouts: 0,
+        cpu_seconds: 0.0,
+        on_the_way: true,
+        ..game.clone()
+    };
+    let mut games: Vec<Game> = others.map(other).collect();
+    games.push(game);
+    Ok(Some(games))
 }
 
 /// The games of a folder.
@@ -329,7 +416,7 @@ fn play(
 pub struct Set {
     /// Those that are kept.
     pub games: Vec<Game>,
-    /// The scores of all, kept or not.
+    /// The scores of the best of all searches, kept or not.
     pub scores: Vec<f64>,
     cpu_seconds: f64,
     tried: u64,
@@ -353,10 +440,12 @@ impl Set {
     }
 
     fn add(&mut self, request: &Request, game: Game, keys: &[Key]) {
-        self.tried += 1;
-        self.scores.push(game.score);
-        self.cpu_seconds += game.cpu_seconds;
-        self.repeated += u64::from(keys.is_empty() && request.wants(game.score));
+        if !game.on_the_way {
+            self.tried += 1;
+            self.scores.push(game.score);
+            self.cpu_seconds += game.cpu_seconds;
+            self.repeated += u64::from(keys.is_empty() && request.wants(game.score));
+        }
         if let Some(&key) = keys.last() {
             self.had.insert(key);
             self.diversity.add(keys);

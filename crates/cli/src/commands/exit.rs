@@ -7,8 +7,8 @@
 
 use super::data::{self, Set};
 use super::train::{self, HowArgs, NET, Pace};
-use crate::args::{ReportArgs, SearchArgs};
-use crate::contest::{claim, fresh_path, processors, read_request, say_stopped};
+use crate::args::{SearchArgs, WorkArgs};
+use crate::contest::{claim, processors, read_request, say_stopped};
 use crate::folder::Folder;
 use crate::journal::{self, Journal};
 use crate::output::{self, count};
@@ -79,14 +79,8 @@ pub struct Exit {
     /// End after so much time: 45m, 3h
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub time: Option<f64>,
-    /// Threads [default: the number of processors]
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub threads: Option<u32>,
-    /// The folder, new or of the same request [default: a new one under runs/]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub report: ReportArgs,
+    pub work: WorkArgs,
 }
 
 /// What an expert iteration was asked for.
@@ -146,11 +140,6 @@ pub struct Round {
 /// Runs the command.
 pub fn run(args: &Exit) -> Result<Verdict> {
     let instance = Instance::open(&args.instance)?;
-    let trust = Trust {
-        temperature: args.policy.policy_temperature.unwrap_or(1.0),
-        mix: args.policy.mix.unwrap_or(1.0),
-        once: args.policy.one_pass,
-    };
     let request = Request {
         format: FORMAT,
         instance: args.instance.clone(),
@@ -165,11 +154,11 @@ pub fn run(args: &Exit) -> Result<Verdict> {
         playouts: args.playouts,
         from: args.policy.policy.clone(),
         search: searches::build(&args.search)?,
-        trust,
+        trust: args.policy.trust()?,
         train: args.how.request(&instance, Vec::new(), args.policy.policy.clone())?,
     };
-    let path = args.out.clone().unwrap_or_else(|| fresh_path("exit", &request.instance));
-    begin(&path, &request, args.threads, args.report.json, args.report.quiet)
+    let path = args.work.folder("exit", &request.instance);
+    begin(&path, &request, args.work.threads, args.work.report.json, args.work.report.quiet)
 }
 
 /// Goes on with the expert iteration in a folder.
@@ -278,6 +267,7 @@ fn round(
         games_tried_max: Some(wanted),
         min_score: None,
         max_score: None,
+        on_the_way: None,
         playouts: request.playouts,
         seed,
         search: request.search.clone(),

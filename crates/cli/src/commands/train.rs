@@ -2,8 +2,8 @@
 //! as it is after every epoch, and how well it foresaw the moves, as data and as pictures.
 
 use super::data::{Set, layout};
-use crate::args::ReportArgs;
-use crate::contest::{claim, fresh_path, processors, read_request, say_stopped};
+use crate::args::WorkArgs;
+use crate::contest::{claim, processors, read_request, say_stopped};
 use crate::folder::{Folder, write_whole};
 use crate::journal;
 use crate::output::{self, count};
@@ -14,7 +14,7 @@ use crate::{Verdict, duration, session};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use sortie_neural::data::{Order, Showing, Split};
+use sortie_neural::data::{HeldOut, HeldOutBy, Order, Showing, Split};
 use sortie_neural::train::{Marks, Settings, Snapshot, Trainer, engine};
 use sortie_neural::{Architecture, Net, NetSpec};
 use std::path::{Path, PathBuf};
@@ -51,14 +51,8 @@ pub struct Train {
     /// Begin with the weights of this network, and its architecture
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
-    /// Threads; the network does not depend on them [default: the number of processors]
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub threads: Option<u32>,
-    /// The folder, new or of the same request [default: a new one under runs/]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub report: ReportArgs,
+    pub work: WorkArgs,
     /// How often the state of the training is saved
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "10s", hide = true)]
     pub checkpoint_every: f64,
@@ -128,6 +122,9 @@ pub struct HowArgs {
     /// Share of the games that is held out for the test
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     pub held_out: f64,
+    /// Which of them together: game, each by itself, or search, all that one search has found
+    #[arg(long, value_name = "NAME", default_value = "game")]
+    pub held_out_by: String,
     /// Who computes: native, or the framework burn, in builds that have it: burn-cpu, burn-wgpu, burn-cuda
     #[arg(long, value_name = "NAME", default_value = "native")]
     pub device: String,
@@ -146,6 +143,9 @@ pub struct Request {
     pub from: Option<PathBuf>,
     /// Games held out, of a thousand.
     pub held_out_thousandths: u64,
+    /// Which of them together.
+    #[serde(default)]
+    pub held_out_by: HeldOutBy,
     /// The order of the moves.
     #[serde(default)]
     pub order: Order,
@@ -175,6 +175,7 @@ impl Default for HowArgs {
             order: "played".into(),
             seed: 1,
             held_out: 0.1,
+            held_out_by: "game".into(),
             device: "native".into(),
         }
     }
@@ -226,11 +227,14 @@ impl HowArgs {
         engine(&self.device)?;
         let order = Order::named(&self.order)
             .ok_or_else(|| anyhow!("there is no order '{}': expected played or newest", self.order))?;
+        let held_out_by = HeldOutBy::named(&self.held_out_by)
+            .ok_or_else(|| anyhow!("--held-out-by {}: expected game or search", self.held_out_by))?;
         Ok(Request {
             format: FORMAT,
             data,
             from,
             held_out_thousandths: (self.held_out * 1000.0).round() as u64,
+            held_out_by,
             order,
             device: self.device.clone(),
             net,
@@ -259,10 +263,10 @@ pub fn run(args: &Train) -> Result<Verdict> {
     let (first, _) = Set::read(&args.data[0])?;
     let request =
         args.how.request(&Instance::open(&first.instance)?, args.data.clone(), args.from.clone())?;
-    let path = args.out.clone().unwrap_or_else(|| fresh_path("train", &first.instance));
-    let threads = args.threads.unwrap_or_else(processors);
-    let pace = Pace { checkpoint_every: args.checkpoint_every, ..Pace::new(threads, args.report.quiet) };
-    begin(&path, &request, pace, args.report.json)
+    let path = args.work.folder("train", &first.instance);
+    let threads = args.work.threads.unwrap_or_else(processors);
+    let pace = Pace { checkpoint_every: args.checkpoint_every, ..Pace::new(threads, args.work.report.quiet) };
+    begin(&path, &request, pace, args.work.report.json)
 }
 
 /// Goes on with the training in a folder.
@@ -313,8 +317,8 @@ pub fn train(path: &Path, request: &Request, pace: Pace, stop: &AtomicBool) -> R
     let layout = layout(&instance)?;
     let representation = request.net.fits(&layout).map_err(|message| anyhow!("the network: {message}"))?;
     let showing = Showing { representation, size: request.net.size, order: request.order };
-    let split =
-        Split::new(instance.problem()?, &layout, showing, games.iter(), request.held_out_thousandths)?;
+    let held_out = HeldOut { thousandths: request.held_out_thousandths, by: request.held_out_by };
+    let split = Split::new(instance.problem()?, &layout, showing, games.iter(), held_out)?;
     if split.train.is_empty() {
         bail!("no games to learn from: expected some that are not held out");
     }

@@ -167,6 +167,7 @@ fn ask(search: Search, games: u64) -> data::Request {
         games_tried_max: None,
         min_score: None,
         max_score: None,
+        on_the_way: None,
         playouts: None,
         seed: 1,
         search,

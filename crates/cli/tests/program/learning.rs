@@ -45,6 +45,43 @@ fn games_are_the_same_at_any_number_of_threads_and_after_a_kill() {
 }
 
 #[test]
+fn other_games_of_a_search_stand_before_its_best() {
+    let home = Home::new();
+    let line = "data morpion/5D --search nrpa --level 2 --iterations 10 --min-score 45 --max-score 60 --on-the-way 4 \
+                --games 14 --quiet --json";
+    let whole = home.json(&format!("{line} --threads 2 --out whole"));
+    assert_eq!(whole["games"], 14);
+    let lines = games(&home, "whole");
+    let kept: Vec<_> = lines.iter().filter(|game| game.get("moves").is_some()).collect();
+    assert_eq!(kept.len(), 14);
+    assert!(kept.iter().all(|game| (45.0..=60.0).contains(&game["score"].as_f64().expect("a score"))));
+    let searches: std::collections::HashSet<_> = lines.iter().map(|game| game["seed"].as_u64()).collect();
+    assert!(searches.len() < 8, "{} searches: hardly any game on the way", searches.len());
+    for seed in searches {
+        let of_one: Vec<_> = lines.iter().filter(|game| game["seed"].as_u64() == seed).collect();
+        let (best, others) = of_one.split_last().expect("a game");
+        assert!(best.get("on_the_way").is_none(), "{best}");
+        assert!(others.len() <= 4 && others.iter().all(|other| other["on_the_way"] == true));
+        assert!(others.iter().all(|other| other["score"].as_f64() <= best["score"].as_f64()));
+    }
+    // Killed between two lines of a search: the rest of them, and none twice.
+    let at = lines.iter().position(|game| game.get("on_the_way").is_some()).expect("one on the way") + 1;
+    let text = home.read("whole/games.jsonl");
+    home.json(&format!("{line} --threads 1 --out killed"));
+    home.write(
+        "killed/games.jsonl",
+        text.lines().take(at).map(|line| format!("{line}\n")).collect::<String>(),
+    );
+    assert_eq!(home.run("resume killed --quiet").code, 0);
+    assert_eq!(games(&home, "killed"), lines);
+    let trained = "train whole --filters 2 --depth 1 --epochs 1 --held-out 0.4";
+    assert_eq!(home.run(&format!("{trained} --held-out-by search --out net --quiet")).code, 0);
+    let ran = home.run(&format!("{trained} --held-out-by day"));
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("--held-out-by day: expected game or search"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_training_killed_ends_in_the_same_network() {
     let home = Home::new();
     home.json(&format!("{GAMES} --out games --quiet --json"));
@@ -80,6 +117,7 @@ fn what_cannot_be_learnt_is_refused() {
     };
     refused("data schur/4 --games 1", "expected morpion or samegame");
     refused("data loa --games 1", "");
+    refused("exit morpion/5D --search sample --mix 1.5", "--mix 1.5: expected a number from 0 to 1");
     refused("train nowhere", "nowhere");
     home.json("data morpion/5D --search sample --playouts 1 --games 6 --out games --quiet --json");
     refused("train games --rep r9", "expected r1 or r2");

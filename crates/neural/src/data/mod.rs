@@ -3,7 +3,8 @@
 //!
 //! Two games are the same if some symmetry of the board makes the moves of one those of the other, in whatever order:
 //! moves commute, so they differ in nothing that a player would see. A data set has each game once, and whether a game
-//! is held out for testing depends on the game alone: it is never in both parts, whatever files it came from.
+//! is held out for testing depends on the game alone: it is never in both parts, whatever files it came from. Games that
+//! one search has played are much alike, so where there are several they can be held out together.
 
 use serde::{Deserialize, Serialize};
 use sortie_core::learn::{Cell, Layout, Lesson, Scene};
@@ -26,6 +27,9 @@ pub struct Game {
     /// Its moves, with blanks between them; none if it is not part of the data: out of bounds, or had before.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub moves: String,
+    /// Not the best of its search, but one of the others that it played.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_the_way: bool,
 }
 
 impl Game {
@@ -76,6 +80,47 @@ fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
+}
+
+/// Which games are held out together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HeldOutBy {
+    /// Each by itself.
+    #[default]
+    Game,
+    /// All of a search.
+    Search,
+}
+
+impl HeldOutBy {
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<HeldOutBy> {
+        match name {
+            "game" => Some(HeldOutBy::Game),
+            "search" => Some(HeldOutBy::Search),
+            _ => None,
+        }
+    }
+
+    /// What decides about a game that has this key.
+    fn key(self, game: &Game, key: Key) -> Key {
+        match self {
+            HeldOutBy::Game => key,
+            HeldOutBy::Search => {
+                Key(game.search.bytes().fold(game.seed, |hash, byte| mix(hash ^ u64::from(byte))))
+            }
+        }
+    }
+}
+
+/// The games that are held out for the test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// Of a thousand, so many.
+    pub thousandths: u64,
+    /// Which of them together.
+    pub by: HeldOutBy,
 }
 
 /// In which order the moves of a game are taught.
@@ -129,7 +174,7 @@ impl Split {
         layout: &Layout,
         showing: Showing,
         games: impl Iterator<Item = &'a Game>,
-        held_out_thousandths: u64,
+        held_out: HeldOut,
     ) -> Result<Split, ReplayError> {
         let (mut split, mut had) = (Split::default(), HashSet::new());
         for game in games.filter(|game| !game.moves.is_empty()) {
@@ -142,7 +187,7 @@ impl Split {
             if !had.insert(key) {
                 continue;
             }
-            if key.held_out(held_out_thousandths) {
+            if held_out.by.key(game, key).held_out(held_out.thousandths) {
                 split.test.extend(lessons);
                 split.games.1 += 1;
             } else {
@@ -262,22 +307,53 @@ mod tests {
             playouts: 0,
             cpu_seconds: 0.0,
             moves: words.join(" "),
+            on_the_way: false,
         };
         let mut games: Vec<Game> = (0..20).map(|_| line(&game(&*problem, &mut rng, 10))).collect();
         let mirror: Vec<String> = games[3].words().iter().map(|word| mirrored(word)).collect();
         games.extend([games[0].clone(), line(&mirror), line(&[])]);
         let showing = Showing { representation: 0, size: 30, order: Order::Played };
-        let split = Split::new(&*problem, &layout, showing, games.iter(), 300).expect("legal games");
+        let some = HeldOut { thousandths: 300, by: HeldOutBy::Game };
+        let split = Split::new(&*problem, &layout, showing, games.iter(), some).expect("legal games");
         assert_eq!(split.games.0 + split.games.1, 20);
         assert!(split.games.1 > 0 && split.games.0 > split.games.1);
         assert_eq!(split.train.len(), 10 * split.games.0);
         let other = Showing { representation: 1, size: 20, order: Order::Newest };
-        let turned = Split::new(&*problem, &layout, other, games.iter().rev(), 300).expect("legal games");
+        let turned = Split::new(&*problem, &layout, other, games.iter().rev(), some).expect("legal games");
         assert_eq!(turned.games, split.games);
         let bad = Game { moves: "nowhere".into(), ..games[0].clone() };
         for showing in [showing, other] {
-            assert!(Split::new(&*problem, &layout, showing, [&bad].into_iter(), 300).is_err());
+            assert!(Split::new(&*problem, &layout, showing, [&bad].into_iter(), some).is_err());
         }
+    }
+
+    #[test]
+    fn the_games_of_a_search_can_be_held_out_together() {
+        let problem = morpion();
+        let layout = problem.layout().expect("learnable");
+        let mut rng = Rng::new(4, 0);
+        let games: Vec<Game> = (0..60)
+            .map(|i| Game {
+                seed: i / 6,
+                search: "nrpa".into(),
+                score: 0.0,
+                playouts: 0,
+                cpu_seconds: 0.0,
+                moves: game(&*problem, &mut rng, 5).join(" "),
+                on_the_way: i % 6 < 5,
+            })
+            .collect();
+        let showing = Showing { representation: 0, size: 30, order: Order::Played };
+        let apart = |games: &[Game], by| {
+            let held_out = HeldOut { thousandths: 500, by };
+            Split::new(&*problem, &layout, showing, games.iter(), held_out).expect("legal games").games
+        };
+        let divided =
+            |by| games.chunks(6).filter(|search| !matches!(apart(search, by), (0, _) | (_, 0))).count();
+        assert_eq!(divided(HeldOutBy::Search), 0);
+        assert!(divided(HeldOutBy::Game) > 0);
+        let (train, test) = apart(&games, HeldOutBy::Search);
+        assert!(train > 0 && test > 0 && train + test == 60);
     }
 
     #[test]
