@@ -123,6 +123,7 @@ pub struct List {
 #[command(after_help = "\
 Examples:
   sortie solve samegame/1
+  sortie solve samegame/1 --search auto --time 4m
   sortie solve morpion/5D --level 4 --seed 7 --time 10m --out runs/hunt
   sortie solve samegame/1 --parallel shared:1 --workers 8 --threads 2 --time 1m
   sortie solve samegame/boards/mine.txt --search nmcs --level 2 --playouts 100000 --json
@@ -169,7 +170,7 @@ pub struct Solve {
 /// the search's own defaults, and what the search does not have is refused there.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct SearchArgs {
-    /// The search: nrpa, hd-nrpa, beam-nrpa, nmcs or sample
+    /// The search: nrpa, hd-nrpa, beam-nrpa, nmcs or sample; for `solve` also auto, what did best on the domain
     #[arg(long = "search", value_name = "NAME", default_value = "nrpa")]
     pub name: String,
     /// Levels of nesting, 1 to 8 (nrpa and its kin: 3, nmcs: 2)

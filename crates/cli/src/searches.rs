@@ -39,6 +39,30 @@ pub const PARAMETERS: &[(&str, &str)] = &[
 /// Parameters that a line about a search leaves out while they have their defaults.
 const UNSAID: [&str; 5] = ["temperature", "stabilise", "repetitions", "parallel", "workers"];
 
+/// What `--search auto` stands for: NRPA as it did best on a domain within a time (docs/results.md). Other parameters
+/// that are given stay as they are.
+///
+/// More levels than any time is enough for, so that the highest call under way grows with the time there is; a call that
+/// finds the same best again and again is given up for a new one. Routes are improved so well by local search that a new
+/// beginning is worth more than a third level.
+pub fn settle(args: &SearchArgs, domain: &str) -> SearchArgs {
+    if args.name != AUTO {
+        return args.clone();
+    }
+    let (level, repetitions, bias) = if domain == "vrptw" { (2, 0, true) } else { (5, 8, false) };
+    SearchArgs {
+        name: "nrpa".into(),
+        level: args.level.or(Some(level)),
+        repetitions: args.repetitions.or(Some(repetitions)),
+        bias: args.bias.or(Some(bias)),
+        improve: args.improve.or(Some(true)),
+        ..args.clone()
+    }
+}
+
+/// The search that is chosen by the domain.
+const AUTO: &str = "auto";
+
 /// The search that the arguments ask for.
 pub fn build(args: &SearchArgs) -> Result<Search> {
     let names: Vec<&str> = SEARCHES.iter().map(|(name, _)| *name).collect();
@@ -198,6 +222,22 @@ mod tests {
         );
         let sample = SearchArgs { name: "sample".into(), ..form("shared:1", None) };
         assert!(error(&sample, None).contains("no --parallel"));
+    }
+
+    #[test]
+    fn auto_is_what_did_best_and_yields_to_what_is_given() {
+        let line = |args: &SearchArgs, domain| describe(&build(&settle(args, domain)).unwrap());
+        let auto = args("auto");
+        let samegame = "nrpa level 5, iterations 100, alpha 1, selective, repetitions 8, improve";
+        assert_eq!(line(&auto, "samegame"), samegame);
+        assert_eq!(line(&auto, "vrptw"), "nrpa level 2, iterations 100, alpha 1, selective, bias, improve");
+        let given = SearchArgs { level: Some(3), improve: Some(false), ..auto };
+        assert_eq!(
+            line(&given, "samegame"),
+            "nrpa level 3, iterations 100, alpha 1, selective, repetitions 8"
+        );
+        assert_eq!(line(&args("nrpa"), "samegame"), "nrpa level 3, iterations 100, alpha 1, selective");
+        assert!(build(&args("auto")).is_err(), "it has to be settled first");
     }
 
     #[test]

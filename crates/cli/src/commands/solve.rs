@@ -20,7 +20,9 @@ pub fn run(args: &Solve) -> Result<Verdict> {
     instance.problem()?;
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let threads = args.threads.unwrap_or(cores);
-    let (search, streams) = searches::divide(&args.search, args.best_of, threads)?;
+    let domain = args.instance.split('/').next().unwrap_or_default();
+    let settled = searches::settle(&args.search, domain);
+    let (search, streams) = searches::divide(&settled, args.best_of, threads)?;
     let search = searches::build(&search)?;
     let policy = policy::open(&args.policy, &instance)?;
     let limits = limits(&args.limits, &search, args.search.level.is_some())?;

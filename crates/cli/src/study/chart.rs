@@ -94,7 +94,7 @@ const TOP: f64 = 56.0;
 const BOTTOM: f64 = 64.0;
 const TEXT: f64 = 15.0;
 /// More shades than this hide each other.
-const SHADES_MAX: usize = 3;
+const SHADES_MAX: usize = 4;
 /// More whiskers than this along a line hide it.
 const WHISKERS_MAX: usize = 16;
 /// Between the whiskers at the ends of lines.
@@ -103,41 +103,62 @@ const WHISKER_STEP: f64 = 8.0;
 impl Chart {
     /// The chart as a picture.
     pub fn draw(&self) -> Picture {
-        let mut picture = Picture::new(WIDTH, HEIGHT, self.title.clone());
+        stack(std::slice::from_ref(self), &self.title)
+    }
+
+    fn shaded(&self) -> bool {
+        self.series.len() <= SHADES_MAX
+    }
+
+    /// An end of the interval at a point: `sign` 1 is the upper one, -1 the lower.
+    fn reach(&self, p: &Point, sign: f64) -> f64 {
+        let (least, most) = self.y_bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        (p.mean + sign * p.half).clamp(least, most)
+    }
+
+    /// All that has to find room upwards.
+    fn heights(&self) -> impl Iterator<Item = f64> {
+        let edges = self.series.iter().flat_map(|series| {
+            let first = if self.shaded() { 0 } else { whiskers_from(series) };
+            let bare = series.points[..first].iter().map(|p| p.mean);
+            bare.chain(series.points[first..].iter().flat_map(|p| [self.reach(p, -1.0), self.reach(p, 1.0)]))
+        });
+        edges.chain(self.dots.iter().map(|dot| dot.1))
+    }
+
+    /// Draws the chart so far `down`, with this span upwards.
+    fn draw_at(&self, down: f64, (y_low, y_high): (f64, f64), shapes: &mut Vec<Shape>) {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let (x_low, x_high) =
             span(points().map(|p| p.x).chain([0.0]).chain(self.dots.iter().map(|dot| dot.0)));
-        let (least, most) = self.y_bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-        let reach = move |p: &Point, sign: f64| (p.mean + sign * p.half).clamp(least, most);
-        let shaded = self.series.len() <= SHADES_MAX;
-        let edges = self.series.iter().flat_map(|series| {
-            let first = if shaded { 0 } else { whiskers_from(series) };
-            let bare = series.points[..first].iter().map(|p| p.mean);
-            bare.chain(series.points[first..].iter().flat_map(|p| [reach(p, -1.0), reach(p, 1.0)]))
-        });
-        let (y_low, y_high) = self.y.whole(span(edges.chain(self.dots.iter().map(|dot| dot.1))));
         let x = |value: f64| LEFT + (value - x_low) / (x_high - x_low) * (WIDTH - LEFT - RIGHT);
-        let y = |value: f64| HEIGHT - BOTTOM - (value - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM);
+        let bottom = down + HEIGHT - BOTTOM;
+        let y = |value: f64| bottom - (value - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM);
         let text =
             |x: f64, y: f64, size: f64, fill: Colour, text: String| Shape::Text { x, y, size, fill, text };
-        let shapes = &mut picture.shapes;
-        shapes.push(text(WIDTH / 2.0, TOP / 2.0, 19.0, INK, self.title.clone()));
+        shapes.push(text(WIDTH / 2.0, down + TOP / 2.0, 19.0, INK, self.title.clone()));
         for tick in self.y.ticks(y_low, y_high) {
             let points = vec![(LEFT, y(tick)), (WIDTH - RIGHT, y(tick))];
             shapes.push(Shape::Line { points, width: 1.0, stroke: FAINT });
             shapes.push(text(LEFT - 36.0, y(tick), TEXT, INK, self.y.label(tick)));
         }
         for tick in self.x.ticks(x_low, x_high) {
-            shapes.push(text(x(tick), HEIGHT - BOTTOM + 18.0, TEXT, INK, self.x.label(tick)));
+            shapes.push(text(x(tick), bottom + 18.0, TEXT, INK, self.x.label(tick)));
         }
-        shapes.push(text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18.0, TEXT, INK, self.x_label.clone()));
-        shapes.push(text(LEFT, TOP - 12.0, TEXT, INK, self.y_label.clone()));
+        shapes.push(text(
+            (LEFT + WIDTH - RIGHT) / 2.0,
+            down + HEIGHT - 18.0,
+            TEXT,
+            INK,
+            self.x_label.clone(),
+        ));
+        shapes.push(text(LEFT, down + TOP - 12.0, TEXT, INK, self.y_label.clone()));
         for &(a, b, r) in &self.dots {
             shapes.push(Shape::Circle { x: x(a), y: y(b), r, fill: PALETTE[7] });
         }
         for (i, (series, &colour)) in self.series.iter().zip(PALETTE.iter().cycle()).enumerate() {
-            if shaded {
-                let edge = |sign: f64| series.points.iter().map(move |p| (p.x, reach(p, sign)));
+            if self.shaded() {
+                let edge = |sign: f64| series.points.iter().map(move |p| (p.x, self.reach(p, sign)));
                 let band = edge(1.0).chain(edge(-1.0).collect::<Vec<_>>().into_iter().rev());
                 let points = band.map(|(a, b)| (x(a), y(b))).collect();
                 shapes.push(Shape::Area { points, fill: colour, opacity: 0.15 });
@@ -145,7 +166,7 @@ impl Chart {
                 let first = whiskers_from(series);
                 for p in &series.points[first..] {
                     let at = if first == 0 { x(p.x) } else { WIDTH - RIGHT + (i + 1) as f64 * WHISKER_STEP };
-                    let points = vec![(at, y(reach(p, -1.0))), (at, y(reach(p, 1.0)))];
+                    let points = vec![(at, y(self.reach(p, -1.0))), (at, y(self.reach(p, 1.0)))];
                     shapes.push(Shape::Line { points, width: 1.5, stroke: colour });
                     shapes.push(Shape::Circle { x: at, y: y(p.mean), r: 3.0, fill: colour });
                 }
@@ -161,15 +182,24 @@ impl Chart {
             }
         }
         names.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut above = TOP - TEXT;
+        let mut above = down + TOP - TEXT;
         for (place, i) in names {
             let place = place.max(above + TEXT * 1.3);
             above = place;
             let colour = PALETTE[i % PALETTE.len()];
             shapes.push(text(WIDTH - RIGHT * 0.36, place, TEXT, colour, self.series[i].name.clone()));
         }
-        picture
     }
+}
+
+/// Charts one below the other, all with the same span upwards, so that heights can be compared.
+pub fn stack(charts: &[Chart], title: &str) -> Picture {
+    let mut picture = Picture::new(WIDTH, HEIGHT * charts.len() as f64, title);
+    let (low, high) = span(charts.iter().flat_map(Chart::heights));
+    for (i, chart) in charts.iter().enumerate() {
+        chart.draw_at(i as f64 * HEIGHT, chart.y.whole((low, high)), &mut picture.shapes);
+    }
+    picture
 }
 
 /// The first point of a series that has a whisker.
@@ -235,8 +265,25 @@ mod tests {
         assert!(svg.contains(">one<") && svg.contains(">two<"));
         assert!(!svg.contains("NaN"));
         assert!(!chart(vec![]).draw().svg().contains("NaN"));
-        let many = chart(["a", "b", "c", "d"].map(line).into()).draw().svg();
+        let many = chart(["a", "b", "c", "d", "e"].map(line).into()).draw().svg();
         let (shades, dots) = (many.matches("<polygon").count(), many.matches("<circle").count());
-        assert_eq!((shades, dots), (0, 1 + 4 * 2), "a whisker for each of two points");
+        assert_eq!((shades, dots), (0, 1 + 5 * 2), "a whisker for each of two points");
+    }
+
+    #[test]
+    fn stacked_charts_have_the_same_heights() {
+        let chart = |mean| Chart {
+            series: vec![Series { name: "one".into(), points: vec![Point { x: 1.0, mean, half: 0.0 }] }],
+            dots: vec![(1.0, 5.0, 3.0)],
+            ..Chart::default()
+        };
+        let picture = stack(&[chart(0.0), chart(40.0)], "t");
+        assert_eq!(picture.height, 2.0 * HEIGHT);
+        let dots = picture.shapes.iter().filter_map(|shape| match shape {
+            Shape::Circle { y, .. } => Some(*y),
+            _ => None,
+        });
+        let dots: Vec<f64> = dots.collect();
+        assert_eq!(dots[1] - dots[0], HEIGHT, "5 is as high in both");
     }
 }

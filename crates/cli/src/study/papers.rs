@@ -110,6 +110,18 @@ fn samegame_table1(request: &Request, memetic: bool) -> Study {
     }
 }
 
+/// The charts of `nrpa_parallel`: each form against the sequential search, a colour a level.
+const PARALLEL: [(&str, &[&str]); 2] = [
+    (
+        "SameGame board 1: a policy shared at level 1, 2 or 3",
+        &["sequential", "shared:1", "shared:2", "shared:3"],
+    ),
+    (
+        "SameGame board 1: thread-local policies at level 1, 2 or 3",
+        &["sequential", "local:1", "local:2", "local:3"],
+    ),
+];
+
 /// One sequential NRPA against the shared and the thread-local form at the levels 1 to 3, with as many workers as
 /// threads.
 fn nrpa_parallel(request: &Request, by_playouts: bool) -> Study {
@@ -141,7 +153,7 @@ fn nrpa_parallel(request: &Request, by_playouts: bool) -> Study {
              Workers = threads.",
             if by_playouts { 3 } else { 4 }
         ),
-        shape: Shape::Curves { by_playouts },
+        shape: Shape::Curves { by_playouts, panels: &PARALLEL },
         cells: cells.collect(),
     }
 }
@@ -286,7 +298,7 @@ fn vrptw_learning(request: &Request) -> Study {
     Study {
         title: "R101: the first 100,000 playouts".into(),
         notes: "Cazenave and Edelkamp 2016, figure 14. The score is minus the cost, so up is better.".into(),
-        shape: Shape::Curves { by_playouts: true },
+        shape: Shape::Curves { by_playouts: true, panels: &[] },
         cells: cells.into(),
     }
 }

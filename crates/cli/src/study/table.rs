@@ -1,8 +1,9 @@
 //! What a study is printed as: a markdown table with ours beside theirs, or curves with 95 % intervals.
 
-use super::chart::{Chart, Point, Series};
+use super::chart::{Chart, Point, Series, stack};
 use super::{Done, Request, Shape, Study};
 use crate::{duration, output};
+use sortie_core::picture::Picture;
 use std::fmt::Write;
 
 /// The study as markdown.
@@ -98,37 +99,50 @@ fn ends(text: &mut String, study: &Study, done: &[Done]) {
     }
 }
 
-/// The curves of a figure, if the study is one and has runs.
-pub fn chart(study: &Study, done: &[Done]) -> Option<Chart> {
-    let Shape::Curves { by_playouts } = study.shape else { return None };
+/// The curves of a figure, if the study is one.
+pub fn plot(study: &Study, done: &[Done]) -> Option<Picture> {
+    let Shape::Curves { by_playouts, panels } = study.shape else { return None };
+    let chart = |title: &str, columns: Option<&[&str]>| {
+        let shown = study.cells.iter().filter(|cell| columns.is_none_or(|c| c.contains(&&*cell.column)));
+        let lines = shown.filter_map(|cell| {
+            let of_cell = |d: &&Done| d.row == cell.row && d.column == cell.column;
+            let runs: Vec<&Done> = done.iter().filter(of_cell).collect();
+            Some(Series { name: cell.column.clone(), points: curve(&runs, by_playouts)? })
+        });
+        Chart {
+            title: title.into(),
+            x_label: if by_playouts { "playouts of one stream" } else { "seconds" }.into(),
+            y_label: "best score".into(),
+            series: lines.collect(),
+            ..Chart::default()
+        }
+    };
+    let charts: Vec<Chart> = match panels {
+        [] => vec![chart(&study.title, None)],
+        panels => panels.iter().map(|(title, columns)| chart(title, Some(columns))).collect(),
+    };
+    Some(stack(&charts, &study.title))
+}
+
+/// The mean of some runs over time or playouts, as far as the shortest of them goes.
+fn curve(runs: &[&Done], by_playouts: bool) -> Option<Vec<Point>> {
     let x_of =
         |&(seconds, playouts, _): &(f64, u64, f64)| if by_playouts { playouts as f64 } else { seconds };
-    let limit = |run: &Done| if by_playouts { run.playouts as f64 } else { run.seconds };
-    let mut series = Vec::new();
-    for cell in &study.cells {
-        let runs: Vec<&Done> = done.iter().filter(|d| d.row == cell.row && d.column == cell.column).collect();
-        let end = runs.iter().map(|run| limit(run)).fold(f64::INFINITY, f64::min);
-        if !end.is_finite() {
-            continue;
+    let limit = |run: &&Done| if by_playouts { run.playouts as f64 } else { run.seconds };
+    let end = runs.iter().map(limit).reduce(f64::min)?;
+    let mut points = Vec::new();
+    for step in 1..=PLACES {
+        let x = end * step as f64 / PLACES as f64;
+        let at =
+            |run: &&Done| run.curve.iter().take_while(|p| x_of(p) <= x).last().map(|&(_, _, score)| score);
+        let scores: Vec<f64> = runs.iter().filter_map(at).collect();
+        // Before every run has a score their mean would be that of the lucky ones.
+        if scores.len() == runs.len() {
+            let (mean, half) = interval(&scores);
+            points.push(Point { x, mean, half });
         }
-        let mut points = Vec::new();
-        for step in 1..=PLACES {
-            let x = end * step as f64 / PLACES as f64;
-            let at = |run: &&Done| {
-                run.curve.iter().take_while(|p| x_of(p) <= x).last().map(|&(_, _, score)| score)
-            };
-            let scores: Vec<f64> = runs.iter().filter_map(at).collect();
-            // Before every run has a score their mean would be that of the lucky ones.
-            if scores.len() == runs.len() {
-                let (mean, half) = interval(&scores);
-                points.push(Point { x, mean, half });
-            }
-        }
-        series.push(Series { name: cell.column.clone(), points });
     }
-    let x_label = if by_playouts { "playouts of one stream" } else { "seconds" };
-    let y_label = "best score".to_string();
-    Some(Chart { title: study.title.clone(), x_label: x_label.into(), y_label, series, ..Chart::default() })
+    Some(points)
 }
 
 /// Places of a curve.
