@@ -16,6 +16,10 @@ pub trait Prior: Send + Sync {
     fn representation(&self) -> usize;
     /// The columns and rows of its window.
     fn size(&self) -> usize;
+    /// Whether its readers also guess scores.
+    fn guesses(&self) -> bool {
+        false
+    }
     /// A reader for one thread.
     fn reader(&self) -> Box<dyn Reader>;
 }
@@ -24,6 +28,12 @@ pub trait Prior: Send + Sync {
 pub trait Reader: Send {
     /// The logits of the scene's moves, written over `logits`.
     fn read(&mut self, scene: &Scene, logits: &mut Vec<f32>);
+
+    /// The score that a game may be expected to end with that has come to this scene, whose moves are all legal ones and
+    /// at least one; `None` of a prior that does not guess.
+    fn guess(&mut self, _scene: &Scene) -> Option<f64> {
+        None
+    }
 }
 
 /// How much a search makes of a prior.
