@@ -16,10 +16,6 @@ pub trait Prior: Send + Sync {
     fn representation(&self) -> usize;
     /// The columns and rows of its window.
     fn size(&self) -> usize;
-    /// Whether its readers also guess scores.
-    fn guesses(&self) -> bool {
-        false
-    }
     /// A reader for one thread.
     fn reader(&self) -> Box<dyn Reader>;
 }

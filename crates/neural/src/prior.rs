@@ -76,10 +76,6 @@ impl Prior for NetPrior {
         self.size
     }
 
-    fn guesses(&self) -> bool {
-        self.scale.is_some()
-    }
-
     fn reader(&self) -> Box<dyn Reader> {
         fn quick<const B: usize>(weights: &Arc<Weights<B>>, prior: &NetPrior) -> Box<dyn Reader> {
             let board = Board::new(weights, &prior.layout);
@@ -316,14 +312,13 @@ mod tests {
         let layout = problem.layout().expect("learnable");
         let scenes = scenes(&*problem, 1, 22, 2);
         let plain = NetPrior::new(net(&layout, "r2", 22, |_| ()), &layout).expect("it fits");
-        assert!(!plain.guesses() && plain.reader().guess(&scenes[0]).is_none());
+        assert_eq!(plain.reader().guess(&scenes[0]), None);
         let prior = |scale| {
             let net = net(&layout, "r2", 22, |spec| (spec.value, spec.scale) = (true, scale));
             NetPrior::new(net, &layout).expect("it fits")
         };
         let scale = Scale { mean: 60.0, deviation: 5.0 };
         let (prior, bare) = (prior(Some(scale)), prior(None));
-        assert!(prior.guesses());
         // Of random games, so with a window that moves: a reader that walks, one that also reads, and fresh ones.
         let (mut walks, mut reads, mut logits) = (prior.reader(), prior.reader(), Vec::new());
         for scene in scenes.iter().step_by(7) {
