@@ -24,6 +24,12 @@ pub trait Prior: Send + Sync {
 pub trait Reader: Send {
     /// The logits of the scene's moves, written over `logits`.
     fn read(&mut self, scene: &Scene, logits: &mut Vec<f32>);
+
+    /// The score that a game may be expected to end with that has come to this scene, whose moves are all legal ones and
+    /// at least one; `None` of a prior that does not guess.
+    fn guess(&mut self, _scene: &Scene) -> Option<f64> {
+        None
+    }
 }
 
 /// How much a search makes of a prior.

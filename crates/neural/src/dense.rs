@@ -4,32 +4,28 @@
 use crate::net::Net;
 use crate::spec::{Architecture, EXPANSION};
 use sortie_core::learn::Scene;
+use std::collections::BTreeSet;
 
 /// What a network says about a position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// The logits of all moves there could be: `(plane * size + row) * size + column` of the window.
+    /// The logits of the scene's moves. Those that the window does not show have the lowest of the others, or zero.
     pub logits: Vec<f32>,
-    /// The value, if the network has that head: of the mean of every channel over the window.
+    /// The value, if the network has that head: a linear function of every channel's mean over the cells of the last
+    /// layer at which the moves that the window shows have their logits, each cell once. Without such a move it is the
+    /// bias.
     pub value: Option<f32>,
 }
 
-impl Answer {
-    /// The logits of a scene's moves. Those that the window does not show get the lowest of the others, or zero.
-    pub fn moves(&self, scene: &Scene, size: usize) -> Vec<f32> {
-        let all: Vec<Option<f32>> =
-            scene.outputs.iter().map(|&cell| scene.index(cell, size).map(|i| self.logits[i])).collect();
-        let lowest = all.iter().flatten().copied().reduce(f32::min).unwrap_or(0.0);
-        all.into_iter().map(|logit| logit.unwrap_or(lowest)).collect()
-    }
-}
-
-/// The network's answer to dense planes of `inputs * size * size` numbers, as `Scene::planes` makes them.
-pub fn forward(net: &Net, planes: &[f32]) -> Answer {
+/// The network's answer to a scene.
+pub fn forward(net: &Net, scene: &Scene) -> Answer {
     let spec = net.spec();
     let (size, n) = (spec.size, spec.filters);
+    let area = size * size;
     let weights = |name: String| (net.tensor(&format!("{name}.weight")), net.tensor(&format!("{name}.bias")));
-    let mut x = conv3x3(planes, size, n, weights("layers.0".into()));
+    let mut planes = vec![0.0; spec.inputs * area];
+    scene.planes(size, &mut planes);
+    let mut x = conv3x3(&planes, size, n, weights("layers.0".into()));
     relu(&mut x);
     for i in 1..spec.depth {
         match spec.architecture {
@@ -52,12 +48,17 @@ pub fn forward(net: &Net, planes: &[f32]) -> Answer {
             }
         }
     }
+    let shown: Vec<Option<usize>> = scene.outputs.iter().map(|&cell| scene.index(cell, size)).collect();
     let value = spec.value.then(|| {
         let (weight, bias) = weights("value".into());
-        let mean = |channel: &[f32]| channel.iter().sum::<f32>() / channel.len() as f32;
-        bias[0] + x.chunks_exact(size * size).zip(weight).map(|(channel, w)| w * mean(channel)).sum::<f32>()
+        let cells: BTreeSet<usize> = shown.iter().flatten().map(|index| index % area).collect();
+        let count = cells.len().max(1) as f32;
+        let mean = |channel: &[f32]| cells.iter().map(|&cell| channel[cell]).sum::<f32>() / count;
+        bias[0] + x.chunks_exact(area).zip(weight).map(|(channel, w)| w * mean(channel)).sum::<f32>()
     });
-    Answer { logits: conv1x1(&x, size, spec.outputs, weights("head".into())), value }
+    let logits = conv1x1(&x, size, spec.outputs, weights("head".into()));
+    let lowest = shown.iter().flatten().map(|&index| logits[index]).reduce(f32::min).unwrap_or(0.0);
+    Answer { logits: shown.iter().map(|index| index.map_or(lowest, |index| logits[index])).collect(), value }
 }
 
 /// `weight[out][in][row][column]` over `planes[in][row][column]`, with zeros around.
@@ -126,6 +127,10 @@ fn add(values: &mut [f32], more: &[f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::NetSpec;
+    use crate::train::tests::tiny;
+    use sortie_core::learn::Cell;
+    use std::collections::BTreeMap;
 
     #[test]
     fn a_convolution_by_hand() {
@@ -141,5 +146,30 @@ mod tests {
         assert_eq!(out, expected);
         assert_eq!(depthwise3x3(&planes, 3, (&weight, &[0.0; 2]))[..9], first);
         assert_eq!(conv1x1(&planes, 3, 1, (&[2.0, 3.0], &[1.0]))[4..], [3.0, 1.0, 1.0, 1.0, 4.0]);
+    }
+    #[test]
+    fn a_value_by_hand() {
+        // One layer that hands on its two planes as they are, next to nothing else.
+        let spec = NetSpec { value: true, filters: 2, depth: 1, ..tiny(Architecture::Basic) };
+        let mut weights: BTreeMap<String, Vec<f32>> = spec
+            .tensors()
+            .into_iter()
+            .map(|tensor| (tensor.name, vec![0.0; tensor.shape.iter().product()]))
+            .collect();
+        let first = weights.get_mut("layers.0.weight").unwrap();
+        (first[4], first[27 + 4]) = (1.0, 1.0);
+        weights.insert("value.weight".into(), vec![6.0, 12.0]);
+        weights.insert("value.bias".into(), vec![0.5]);
+        let net = Net::new(spec, weights).unwrap();
+        let cell = |plane, x, y| Cell { plane, x, y };
+        let mut scene = Scene {
+            inputs: vec![cell(0, 1, 1), cell(1, 2, 3), cell(1, 5, 5)],
+            // Two moves at one cell, which counts once; one at another, one at a third, and one that is not shown.
+            outputs: vec![cell(0, 1, 1), cell(1, 1, 1), cell(0, 2, 3), cell(1, 4, 4), cell(0, 9, 9)],
+            corner: (0, 0),
+        };
+        assert_eq!(forward(&net, &scene).value, Some(0.5 + 6.0 / 3.0 + 12.0 / 3.0));
+        scene.outputs.drain(..4);
+        assert_eq!(forward(&net, &scene).value, Some(0.5));
     }
 }

@@ -78,6 +78,8 @@ pub struct Weights<const B: usize> {
     /// `head[plane]`.
     head: Vec<Channels<B>>,
     head_bias: Vec<f32>,
+    /// The value head and its bias.
+    value: Option<(Channels<B>, f32)>,
 }
 
 #[derive(Debug)]
@@ -180,6 +182,10 @@ impl<const B: usize> Weights<B> {
             layers: layers.collect(),
             head: (0..spec.outputs).map(|plane| channels(&|from| head[plane * n + from])).collect(),
             head_bias: net.tensor("head.bias").to_vec(),
+            value: spec.value.then(|| {
+                let weight = net.tensor("value.weight");
+                (channels(&|from| weight[from]), net.tensor("value.bias")[0])
+            }),
         })
     }
 }
@@ -217,6 +223,8 @@ pub struct Board<const B: usize> {
     marks: Vec<u64>,
     /// By layer: the cells to compute.
     todo: Vec<Vec<u32>>,
+    /// The cells of the moves, for the value.
+    cells: Vec<usize>,
 }
 
 impl<const B: usize> Board<B> {
@@ -250,6 +258,7 @@ impl<const B: usize> Board<B> {
             stale: vec![0; area],
             marks: marks(depth),
             todo: vec![Vec::new(); depth],
+            cells: Vec::new(),
         }
     }
 
@@ -275,6 +284,26 @@ impl<const B: usize> Board<B> {
         for logit in logits.iter_mut().filter(|logit| logit.is_nan()) {
             *logit = lowest;
         }
+    }
+
+    /// The value of a scene, if the network has that head. After `read` of the same scene it costs next to nothing.
+    pub fn value(&mut self, weights: &Weights<B>, scene: &Scene) -> Option<f32> {
+        let (weight, bias) = weights.value.as_ref()?;
+        self.look(weights, scene);
+        self.compute(weights, scene);
+        let mut cells = std::mem::take(&mut self.cells);
+        cells.clear();
+        let shown = scene.outputs.iter().filter(|&&cell| scene.index(cell, weights.size).is_some());
+        cells.extend(shown.map(|&cell| self.cell(cell)));
+        // Each once, and in an order that does not depend on that of the moves.
+        cells.sort_unstable();
+        cells.dedup();
+        let top = self.values.last().expect("there is a first layer");
+        let mut sums = [Eight::ZERO; B];
+        cells.iter().for_each(|&cell| add(&mut sums, &top[cell]));
+        let value = bias + dot(weight, &sums) / cells.len().max(1) as f32;
+        self.cells = cells;
+        Some(value)
     }
 
     #[inline]

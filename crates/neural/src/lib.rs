@@ -15,4 +15,4 @@ pub mod train;
 pub use dense::{Answer, forward};
 pub use net::{BYTES_MAX, Net, NetError};
 pub use prior::NetPrior;
-pub use spec::{Architecture, EXPANSION, FORMAT, NetSpec, Tensor};
+pub use spec::{Architecture, EXPANSION, FORMAT, NetSpec, Scale, Tensor};

@@ -1,7 +1,7 @@
 //! A network with its weights, and the safetensors file that holds it. The spec travels in the metadata of the file as
 //! JSON under `sortie`; tensors are little-endian f32 with the names and shapes of `NetSpec::tensors`.
 
-use crate::spec::{NetSpec, Tensor};
+use crate::spec::{NetSpec, Scale, Tensor};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use sortie_core::Rng;
@@ -88,6 +88,18 @@ impl Net {
         });
         let weights = tensors.collect();
         Net::new(spec, weights)
+    }
+
+    /// The same with a value head that can learn scores of this scale: one that guesses the mean, unless there is a
+    /// head already. A scale that it has it keeps, or else its weights would mean something else.
+    pub fn with_value(mut self, scale: Scale) -> Net {
+        if !self.spec.value {
+            self.spec.value = true;
+            self.weights.insert("value.weight".into(), vec![0.0; self.spec.filters]);
+            self.weights.insert("value.bias".into(), vec![0.0]);
+        }
+        self.spec.scale.get_or_insert(scale);
+        self
     }
 
     /// What it is.
@@ -184,6 +196,7 @@ mod tests {
             depth: 3,
             value: true,
             about: "random".into(),
+            scale: Some(Scale { mean: 61.5, deviation: 4.25 }),
         }
     }
 
@@ -241,14 +254,32 @@ mod tests {
         assert_eq!(text, "tensor layers.0.weight: expected F32 [16, 9, 3, 3], found F32 [8, 9, 3, 3]");
         let text = message(&|spec| spec.depth = 4);
         assert_eq!(text, "tensor layers.3.weight: expected F32 [8, 8, 3, 3], found none");
-        let text = message(&|spec| spec.value = false);
+        let text = message(&|spec| (spec.value, spec.scale) = (false, None));
         assert_eq!(text, "tensor value.bias: expected none, found F32 [1]");
         assert!(message(&|spec| spec.filters = 1 << 40).contains("filters 1099511627776: expected 1 to 512"));
         let text = message(&|spec| (spec.filters, spec.depth) = (512, 64));
         assert!(text.contains("weights: expected at most"), "{text}");
         assert!(message(&|spec| spec.depth = 0).contains("depth 0"));
         assert!(message(&|spec| spec.format = 2).contains("format 2: expected 1"));
+        assert!(message(&|spec| spec.value = false).contains("expected none without a value head"));
+        for deviation in [0.0, -1.0] {
+            let text = message(&|spec| spec.scale = Some(Scale { mean: 60.0, deviation }));
+            assert!(text.contains("expected numbers, the second above 0"), "{text}");
+        }
         assert!(with_spec(&net, |spec| spec.about = "changed".into()).is_ok());
+    }
+
+    #[test]
+    fn a_network_without_a_value_head_can_be_given_one() {
+        let (first, other) = (Scale { mean: 60.0, deviation: 4.0 }, Scale { mean: 70.0, deviation: 2.0 });
+        let plain = NetSpec { value: false, scale: None, ..spec(Architecture::Mobile) };
+        let net = Net::random(plain.clone(), 1).unwrap();
+        let grown = net.clone().with_value(first);
+        assert_eq!(Net::from_bytes(&grown.to_bytes()).unwrap(), grown);
+        assert_eq!(grown.tensor("head.weight"), net.tensor("head.weight"));
+        assert!(grown.tensor("value.weight").iter().all(|&weight| weight == 0.0));
+        assert_eq!(grown.spec(), &NetSpec { value: true, scale: Some(first), ..plain });
+        assert_eq!(grown.clone().with_value(other), grown);
     }
 
     #[test]

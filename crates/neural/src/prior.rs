@@ -4,6 +4,7 @@
 use crate::dense::forward;
 use crate::kernel::{Board, Weights};
 use crate::net::Net;
+use crate::spec::Scale;
 use sortie_core::learn::{Cell, Layout, Scene};
 use sortie_core::{Prior, Reader, mix};
 use std::sync::Arc;
@@ -13,6 +14,8 @@ pub struct NetPrior {
     representation: usize,
     layout: Layout,
     size: usize,
+    /// What its values mean, if it has any.
+    scale: Option<Scale>,
     kernel: Kernel,
     cached: bool,
 }
@@ -30,7 +33,7 @@ impl NetPrior {
     /// A network for a domain of this layout, or what does not fit.
     pub fn new(net: Net, layout: &Layout) -> Result<NetPrior, String> {
         let representation = net.spec().fits(layout)?;
-        let (size, filters) = (net.spec().size, net.spec().filters);
+        let (size, filters, scale) = (net.spec().size, net.spec().filters, scale(&net));
         let kernel = match filters {
             1..=16 => Weights::new(&net).map(|weights| Kernel::Two(Arc::new(weights))),
             17..=32 => Weights::new(&net).map(|weights| Kernel::Four(Arc::new(weights))),
@@ -38,14 +41,14 @@ impl NetPrior {
             _ => None,
         };
         let kernel = kernel.unwrap_or_else(|| Kernel::Dense(Arc::new(net)));
-        Ok(NetPrior { representation, layout: layout.clone(), size, kernel, cached: true })
+        Ok(NetPrior { representation, layout: layout.clone(), size, scale, kernel, cached: true })
     }
 
     /// The same with every layer computed in full: what the kernel is measured against.
     pub fn dense(net: Net, layout: &Layout) -> Result<NetPrior, String> {
-        let (representation, size) = (net.spec().fits(layout)?, net.spec().size);
+        let (representation, size, scale) = (net.spec().fits(layout)?, net.spec().size, scale(&net));
         let kernel = Kernel::Dense(Arc::new(net));
-        Ok(NetPrior { representation, layout: layout.clone(), size, kernel, cached: false })
+        Ok(NetPrior { representation, layout: layout.clone(), size, scale, kernel, cached: false })
     }
 
     /// Without the cache, to measure the kernel.
@@ -60,6 +63,10 @@ impl NetPrior {
     }
 }
 
+fn scale(net: &Net) -> Option<Scale> {
+    net.spec().value.then(|| net.spec().scale())
+}
+
 impl Prior for NetPrior {
     fn representation(&self) -> usize {
         self.representation
@@ -70,14 +77,15 @@ impl Prior for NetPrior {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        fn quick<const B: usize>(weights: &Arc<Weights<B>>, layout: &Layout) -> Box<dyn Reader> {
-            Box::new(Quick { board: Board::new(weights, layout), weights: weights.clone() })
+        fn quick<const B: usize>(weights: &Arc<Weights<B>>, prior: &NetPrior) -> Box<dyn Reader> {
+            let board = Board::new(weights, &prior.layout);
+            Box::new(Quick { board, weights: weights.clone(), scale: prior.scale })
         }
         let reader = match &self.kernel {
-            Kernel::Two(weights) => quick(weights, &self.layout),
-            Kernel::Four(weights) => quick(weights, &self.layout),
-            Kernel::Eight(weights) => quick(weights, &self.layout),
-            Kernel::Dense(net) => Box::new(Dense { net: net.clone(), planes: Vec::new() }),
+            Kernel::Two(weights) => quick(weights, self),
+            Kernel::Four(weights) => quick(weights, self),
+            Kernel::Eight(weights) => quick(weights, self),
+            Kernel::Dense(net) => Box::new(Dense { net: net.clone() }),
         };
         if self.cached { Box::new(Cached::new(reader)) } else { reader }
     }
@@ -86,26 +94,30 @@ impl Prior for NetPrior {
 struct Quick<const B: usize> {
     weights: Arc<Weights<B>>,
     board: Board<B>,
+    scale: Option<Scale>,
 }
 
 impl<const B: usize> Reader for Quick<B> {
     fn read(&mut self, scene: &Scene, logits: &mut Vec<f32>) {
         self.board.read(&self.weights, scene, logits);
     }
+
+    fn guess(&mut self, scene: &Scene) -> Option<f64> {
+        Some(self.scale?.score(self.board.value(&self.weights, scene)?))
+    }
 }
 
 struct Dense {
     net: Arc<Net>,
-    planes: Vec<f32>,
 }
 
 impl Reader for Dense {
     fn read(&mut self, scene: &Scene, logits: &mut Vec<f32>) {
-        let spec = self.net.spec();
-        self.planes.resize(spec.inputs * spec.size * spec.size, 0.0);
-        scene.planes(spec.size, &mut self.planes);
-        logits.clear();
-        logits.extend(forward(&self.net, &self.planes).moves(scene, spec.size));
+        *logits = forward(&self.net, scene).logits;
+    }
+
+    fn guess(&mut self, scene: &Scene) -> Option<f64> {
+        forward(&self.net, scene).value.map(|value| self.net.spec().scale().score(value))
     }
 }
 
@@ -143,6 +155,11 @@ impl Reader for Cached {
         self.reader.read(scene, logits);
         self.keys[slot] = key;
         self.logits[slot][..n].copy_from_slice(logits);
+    }
+
+    /// Not kept: positions are hardly ever guessed at twice.
+    fn guess(&mut self, scene: &Scene) -> Option<f64> {
+        self.reader.guess(scene)
     }
 }
 
@@ -220,6 +237,8 @@ mod tests {
                 for (a, b) in got.iter().zip(&expected) {
                     assert!((a - b).abs() < 1e-4, "{:?} size {size} scene {i}: {a} and {b}", net.spec());
                 }
+                let (a, b) = (quick.guess(scene).expect("a value"), dense.guess(scene).expect("a value"));
+                assert!((a - b).abs() < 1e-4, "{:?} size {size} scene {i}: value {a} and {b}", net.spec());
             }
         }
     }
@@ -236,7 +255,7 @@ mod tests {
             for architecture in [Architecture::Basic, Architecture::Residual, Architecture::Mobile] {
                 let filters = if small { 20 } else { 32 };
                 let net = net(&layout, name, size, |spec| {
-                    (spec.architecture, spec.filters) = (architecture, filters)
+                    (spec.architecture, spec.filters, spec.value) = (architecture, filters, true)
                 });
                 agrees(&*problem, net, &scenes);
             }
@@ -256,7 +275,8 @@ mod tests {
                 (Architecture::Mobile, 12, 4),
             ] {
                 let net = net(&layout, "r1", size, |spec| {
-                    (spec.architecture, spec.filters, spec.depth) = (architecture, filters, depth)
+                    (spec.architecture, spec.filters, spec.depth) = (architecture, filters, depth);
+                    spec.value = true;
                 });
                 agrees(&*problem, net, &scenes);
             }
@@ -284,6 +304,31 @@ mod tests {
         }
         prior.reader().read(&scenes[30], &mut fresh);
         assert_eq!(fresh, answers[30]);
+    }
+
+    #[test]
+    fn a_guess_is_a_score_and_does_not_depend_on_what_was_asked_before() {
+        let problem = open("morpion/5D");
+        let layout = problem.layout().expect("learnable");
+        let scenes = scenes(&*problem, 1, 22, 2);
+        let plain = NetPrior::new(net(&layout, "r2", 22, |_| ()), &layout).expect("it fits");
+        assert_eq!(plain.reader().guess(&scenes[0]), None);
+        let prior = |scale| {
+            let net = net(&layout, "r2", 22, |spec| (spec.value, spec.scale) = (true, scale));
+            NetPrior::new(net, &layout).expect("it fits")
+        };
+        let scale = Scale { mean: 60.0, deviation: 5.0 };
+        let (prior, bare) = (prior(Some(scale)), prior(None));
+        // Of random games, so with a window that moves: a reader that walks, one that also reads, and fresh ones.
+        let (mut walks, mut reads, mut logits) = (prior.reader(), prior.reader(), Vec::new());
+        for scene in scenes.iter().step_by(7) {
+            let guess = prior.reader().guess(scene);
+            reads.read(scene, &mut logits);
+            assert_eq!(walks.guess(scene), guess);
+            assert_eq!(reads.guess(scene), guess);
+            let value = bare.reader().guess(scene).expect("a value") as f32;
+            assert_eq!(guess, Some(scale.score(value)));
+        }
     }
 
     #[test]

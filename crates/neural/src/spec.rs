@@ -19,7 +19,7 @@ const PLANES_MAX: usize = 256;
 const WEIGHTS_MAX: usize = 16 << 20;
 
 /// A network without its weights.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetSpec {
     /// The version of the file.
@@ -45,6 +45,40 @@ pub struct NetSpec {
     /// Where it comes from, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
+    /// What its values mean as scores; of a network that was never taught any, they are scores as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+}
+
+/// Scores as a value head learns them: how many deviations above the mean. A head learns these as well in a domain of
+/// scores of about 70 as in one of several thousand.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scale {
+    /// The mean of the scores it was taught first.
+    pub mean: f64,
+    /// Their standard deviation; above 0.
+    pub deviation: f64,
+}
+
+impl Scale {
+    /// The scale of these scores. Those that are all alike have a deviation of 1.
+    pub fn of(scores: &[f64]) -> Scale {
+        let n = scores.len().max(1) as f64;
+        let mean = scores.iter().sum::<f64>() / n;
+        let deviation = (scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / n).sqrt();
+        Scale { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
+    }
+
+    /// What a score is to the head.
+    pub fn value(self, score: f64) -> f32 {
+        ((score - self.mean) / self.deviation) as f32
+    }
+
+    /// The score that a value stands for.
+    pub fn score(self, value: f32) -> f64 {
+        self.mean + self.deviation * value as f64
+    }
 }
 
 /// How the layers are connected. The first is always a 3x3 convolution with a rectifier.
@@ -96,6 +130,7 @@ impl NetSpec {
             depth: 3,
             value: false,
             about: String::new(),
+            scale: None,
         })
     }
 
@@ -147,7 +182,22 @@ impl NetSpec {
         if weights > WEIGHTS_MAX {
             return Err(format!("{weights} weights: expected at most {WEIGHTS_MAX}"));
         }
-        Ok(())
+        match self.scale {
+            Some(_) if !self.value => Err("a scale of scores: expected none without a value head".into()),
+            Some(Scale { mean, deviation })
+                if !(mean.is_finite() && deviation.is_finite() && deviation > 0.0) =>
+            {
+                Err(format!(
+                    "a scale of mean {mean} and deviation {deviation}: expected numbers, the second above 0"
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What its values mean as scores.
+    pub fn scale(&self) -> Scale {
+        self.scale.unwrap_or(Scale { mean: 0.0, deviation: 1.0 })
     }
 
     /// Refuses a domain that this network is not for; gives the index of its representation.
@@ -168,5 +218,21 @@ impl NetSpec {
             ));
         }
         Ok(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_survive_their_scale() {
+        let scale = Scale::of(&[60.0, 64.0, 68.0, 64.0]);
+        assert_eq!((scale.mean, scale.deviation), (64.0, 8f64.sqrt()));
+        for score in [0.0, 64.0, 82.0] {
+            assert!((scale.score(scale.value(score)) - score).abs() < 1e-4);
+        }
+        assert_eq!(Scale::of(&[70.0, 70.0]), Scale { mean: 70.0, deviation: 1.0 });
+        assert_eq!(Scale::of(&[]), Scale { mean: 0.0, deviation: 1.0 });
     }
 }

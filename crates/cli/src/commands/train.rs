@@ -15,8 +15,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use sortie_neural::data::{HeldOut, HeldOutBy, Order, Showing, Split};
-use sortie_neural::train::{Marks, Settings, Snapshot, Trainer, engine};
-use sortie_neural::{Architecture, Net, NetSpec};
+use sortie_neural::train::{Guesses, Marks, Settings, Snapshot, Trainer, engine};
+use sortie_neural::{Architecture, Net, NetSpec, Scale};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -94,6 +94,9 @@ pub struct HowArgs {
     /// Layers before the head
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub depth: u32,
+    /// A value head: the network also learns to guess, from any position, the score that the game ended with
+    #[arg(long)]
+    pub value: bool,
     /// Times that all positions are seen
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub epochs: u32,
@@ -166,6 +169,7 @@ impl Default for HowArgs {
             window: 20,
             filters: 32,
             depth: 3,
+            value: false,
             epochs: 12,
             batch: 64,
             lr: 0.003,
@@ -200,8 +204,8 @@ impl HowArgs {
                 bail!("--{name} {value}: expected a number above 0 and up to {max}");
             }
         }
-        let spec =
-            NetSpec { architecture, filters: self.filters as usize, depth: self.depth as usize, ..spec };
+        let (filters, depth) = (self.filters as usize, self.depth as usize);
+        let spec = NetSpec { architecture, filters, depth, value: self.value, ..spec };
         spec.check().map_err(|message| anyhow!(message))?;
         let settings = Settings {
             epochs: self.epochs,
@@ -223,6 +227,7 @@ impl HowArgs {
         let (mut net, settings) = self.build(instance)?;
         if let Some(from) = &from {
             net = read_net(from)?.spec().clone();
+            net.value |= self.value;
         }
         engine(&self.device)?;
         let order = Order::named(&self.order)
@@ -252,10 +257,42 @@ pub struct Epoch {
     pub train: Marks,
     /// Of the held-out games, afterwards.
     pub test: Marks,
+    /// How far off a value head was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score_error: Option<ScoreError>,
     /// The size of its steps.
     pub lr: f64,
     /// Wall time of it.
     pub seconds: f64,
+}
+
+/// How far the guesses of the score were off: the root of the mean square over positions, in points. Beside each what
+/// it would have been had the guess always been the mean score of these positions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ScoreError {
+    /// Of the positions learnt from, as they came.
+    pub train: f64,
+    /// By guessing the mean.
+    pub train_mean: f64,
+    /// Of the held-out games, afterwards.
+    pub test: f64,
+    /// By guessing the mean.
+    pub test_mean: f64,
+}
+
+impl ScoreError {
+    fn of(scale: Scale, train: &Marks, test: &Marks) -> Option<ScoreError> {
+        let (train, train_mean) = points(scale, train.guesses?);
+        // No game may be held out.
+        let (test, test_mean) = points(scale, test.guesses.unwrap_or_default());
+        Some(ScoreError { train, train_mean, test, test_mean })
+    }
+}
+
+/// The error of guesses and that of guessing their mean, in points.
+fn points(scale: Scale, guesses: Guesses) -> (f64, f64) {
+    let (error, mean) = guesses.errors();
+    (scale.deviation * error, scale.deviation * mean)
 }
 
 /// Runs the command.
@@ -326,7 +363,10 @@ pub fn train(path: &Path, request: &Request, pace: Pace, stop: &AtomicBool) -> R
     let identity = format!("{} {} {:?}", split.train.len(), split.test.len(), split.games);
     let mut trainer = match read_checkpoint(&folder, &identity)? {
         Some(snapshot) => Trainer::resume(&snapshot, request.settings.clone())?,
-        None => Trainer::new(&first_net(request)?, request.settings.clone()),
+        None => {
+            let net = first_net(request, Scale::of(&split.train_scores))?;
+            Trainer::new(&net, request.settings.clone())
+        }
     };
     let mut epochs: Vec<Epoch> = journal::read(&path.join(CURVE))?;
     // An epoch is in the curve before it is in the checkpoint.
@@ -350,8 +390,12 @@ pub fn train(path: &Path, request: &Request, pace: Pace, stop: &AtomicBool) -> R
             progress.show(begun.elapsed().as_secs_f64(), || {
                 let (loss, top1, top3) = marks.means();
                 let rate = done as f64 / epoch_begun.elapsed().as_secs_f64().max(1e-9);
+                let score = marks.guesses.map_or(String::new(), |guesses| {
+                    let (error, mean) = points(trainer.spec().scale(), guesses);
+                    format!("  score off by {error:.2} (mean {mean:.2})")
+                });
                 format!(
-                    "epoch {}/{}  {:3.0} %  loss {loss:.3}  top-1 {:.1} %  top-3 {:.1} %  {rate:.0} positions/s",
+                    "epoch {}/{}  {:3.0} %  loss {loss:.3}  top-1 {:.1} %  top-3 {:.1} %{score}  {rate:.0} positions/s",
                     trainer.epoch() + 1,
                     request.settings.epochs,
                     100.0 * done as f64 / all as f64,
@@ -375,7 +419,8 @@ pub fn train(path: &Path, request: &Request, pace: Pace, stop: &AtomicBool) -> R
         };
         let test = trainer.test(&*engine, &layout, &split.test, threads)?;
         let seconds = epoch_begun.elapsed().as_secs_f64();
-        let epoch = Epoch { epoch: trainer.epoch(), train: marks, test, lr, seconds };
+        let score_error = ScoreError::of(trainer.spec().scale(), &marks, &test);
+        let epoch = Epoch { epoch: trainer.epoch(), train: marks, test, score_error, lr, seconds };
         if !pace.quiet {
             progress.line(&line(&epoch));
         }
@@ -387,17 +432,21 @@ pub fn train(path: &Path, request: &Request, pace: Pace, stop: &AtomicBool) -> R
     Ok(Some(epochs))
 }
 
-fn first_net(request: &Request) -> Result<Net> {
+/// The network to begin with. If it is to learn scores, they are of this scale, unless it has learnt others before.
+fn first_net(request: &Request, scale: Scale) -> Result<Net> {
+    let expected = &request.net;
+    let mut net = match &request.from {
+        Some(from) => read_net(from)?,
+        None => Net::random(expected.clone(), request.settings.seed)?,
+    };
+    if expected.value {
+        net = net.with_value(scale);
+    }
     match &request.from {
-        Some(from) => {
-            let net = read_net(from)?;
-            let (found, expected) = (net.spec(), &request.net);
-            if found != expected {
-                bail!("{}: the network has changed since this training began", from.display());
-            }
-            Ok(net)
+        Some(from) if NetSpec { scale: expected.scale, ..net.spec().clone() } != *expected => {
+            bail!("{}: the network has changed since this training began", from.display())
         }
-        None => Ok(Net::random(request.net.clone(), request.settings.seed)?),
+        _ => Ok(net),
     }
 }
 
@@ -451,8 +500,14 @@ fn publish(folder: &Folder, trainer: &Trainer, epochs: &[Epoch]) -> Result<()> {
 
 fn line(epoch: &Epoch) -> String {
     let ((loss, _, _), (test, top1, top3)) = (epoch.train.means(), epoch.test.means());
+    let score = epoch.score_error.map_or(String::new(), |error| {
+        format!(
+            ", score off by {:.2} (mean {:.2}), held out {:.2} (mean {:.2})",
+            error.train, error.train_mean, error.test, error.test_mean
+        )
+    });
     format!(
-        "epoch {:3}: loss {loss:.3}, held out {test:.3}, top-1 {:.1} %, top-3 {:.1} %, {:.0} positions/s",
+        "epoch {:3}: loss {loss:.3}, held out {test:.3}, top-1 {:.1} %, top-3 {:.1} %{score}, {:.0} positions/s",
         epoch.epoch,
         100.0 * top1,
         100.0 * top3,
@@ -460,7 +515,7 @@ fn line(epoch: &Epoch) -> String {
     )
 }
 
-/// A checkpoint with what it belongs to.
+/// A checkpoint with what it belongs to. Behind it come the `Guesses` of the epoch under way, if there are any.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     identity: String,
@@ -469,7 +524,10 @@ struct Saved {
 
 fn write_checkpoint(folder: &Folder, trainer: &Trainer, identity: &str) -> Result<()> {
     let saved = Saved { identity: identity.to_string(), snapshot: trainer.snapshot()? };
-    let body = postcard::to_stdvec(&saved).context("plain data always serialises")?;
+    let mut body = postcard::to_stdvec(&saved).context("plain data always serialises")?;
+    if let Some(guesses) = saved.snapshot.marks.guesses {
+        body.extend(postcard::to_stdvec(&guesses).context("plain data always serialises")?);
+    }
     let mut bytes = MAGIC.to_vec();
     bytes.extend(crc32fast::hash(&body).to_le_bytes());
     bytes.extend(body);
@@ -486,7 +544,13 @@ fn read_checkpoint(folder: &Folder, identity: &str) -> Result<Option<Snapshot>> 
         std::fs::read(&path).map_err(|e| anyhow!("{}: {}", path.display(), crate::source::plain(&e)))?;
     let body = bytes.strip_prefix(MAGIC).and_then(|rest| rest.split_first_chunk::<4>());
     let whole = body.filter(|(sum, body)| crc32fast::hash(body) == u32::from_le_bytes(**sum));
-    let saved: Option<Saved> = whole.and_then(|(_, body)| postcard::from_bytes(body).ok());
+    let saved = whole.and_then(|(_, body)| {
+        let (mut saved, rest) = postcard::take_from_bytes::<Saved>(body).ok()?;
+        if !rest.is_empty() {
+            saved.snapshot.marks.guesses = Some(postcard::from_bytes(rest).ok()?);
+        }
+        Some(saved)
+    });
     let saved = saved.ok_or_else(|| anyhow!("{}: damaged or of another version", path.display()))?;
     if saved.identity != identity {
         let (found, path) = (saved.identity, path.display());

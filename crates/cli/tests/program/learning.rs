@@ -107,6 +107,59 @@ fn a_training_killed_ends_in_the_same_network() {
 }
 
 #[test]
+fn a_value_head_learns_what_games_end_with() {
+    let home = Home::new();
+    home.json(&format!("{GAMES} --out games --quiet --json"));
+    let train =
+        "train games --filters 4 --depth 2 --epochs 3 --batch 16 --held-out 0.3 --checkpoint-every 1ms";
+    let whole = home.json(&format!("{train} --value --threads 1 --out whole --quiet --json"));
+    let error = |told: &serde_json::Value, epoch: usize, key: &str| -> f64 {
+        told["epochs"][epoch]["score_error"][key].as_f64().expect("an error")
+    };
+    assert!(error(&whole, 2, "train") < error(&whole, 0, "train"), "{whole}");
+    for key in ["train", "train_mean", "test", "test_mean"] {
+        assert!((0.01..100.0).contains(&error(&whole, 2, key)), "{key}: {whole}");
+    }
+    assert_eq!(home.read("whole/curve.jsonl").matches("score_error").count(), 3);
+    let ran = home.run("resume whole");
+    assert!(ran.code == 0 && ran.stdout.contains("score off by"), "{}{}", ran.stdout, ran.stderr);
+
+    let mut child = home.spawn(&format!("{train} --value --threads 2 --out killed"));
+    until("a checkpoint", || home.path("killed/checkpoint").exists());
+    child.kill().expect("a running child");
+    finish(child);
+    let resumed = home.json("resume killed --quiet --json");
+    for key in ["train", "test"] {
+        assert_eq!(error(&resumed, 2, key), error(&whole, 2, key));
+    }
+    let net = |folder: &str| std::fs::read(home.path(folder).join("net.safetensors")).expect("a network");
+    assert!(net("whole") == net("killed"), "the same weights");
+    home.json("solve morpion/5D --search sample --playouts 2 --policy whole/net.safetensors --seed 1 --json");
+
+    // Without one nothing is said about it; a network can be given one later, and keeps it.
+    let plain = home.json(&format!("{train} --out plain --quiet --json"));
+    assert!(plain["epochs"][2].get("score_error").is_none(), "{plain}");
+    let line = "train games --epochs 1 --held-out 0.3 --quiet --json";
+    error(&home.json(&format!("{line} --from plain/net.safetensors --value --out grown")), 0, "test");
+    error(&home.json(&format!("{line} --from grown/net.safetensors --out further")), 0, "test");
+    let exit =
+        "exit morpion/5D --search nrpa --level 1 --iterations 4 --games 3 --memory 6 --samples 2 --rounds 2";
+    home.json(&format!("{exit} --filters 2 --depth 1 --epochs 1 --value --out exit --quiet --json"));
+    let curve = home.read("exit/round-0002/net/curve.jsonl");
+    assert!(curve.contains("score_error"), "{curve}");
+
+    // A file whose spec has a head and whose tensors have not.
+    let mut bytes = net("plain");
+    let (old, new) = (br#"\"value\":false"#, br#"\"value\":true "#);
+    let at = bytes.windows(old.len()).position(|part| part == old).expect("a spec");
+    bytes[at..at + new.len()].copy_from_slice(new);
+    home.write("torn.safetensors", bytes);
+    let ran = home.run("solve morpion/5D --search sample --playouts 2 --policy torn.safetensors");
+    let expected = "tensor value.weight: expected F32 [1, 4], found none";
+    assert!(ran.code == 2 && ran.stderr.contains(expected), "{}", ran.stderr);
+}
+
+#[test]
 fn what_cannot_be_learnt_is_refused() {
     let home = Home::new();
     let refused = |line: &str, expected: &str| {

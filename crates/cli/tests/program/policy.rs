@@ -43,6 +43,7 @@ mod neural {
             depth: 2,
             value: false,
             about: "random".into(),
+            scale: None,
         };
         Net::random(spec, 5).expect("a sound spec")
     }

@@ -156,15 +156,26 @@ pub struct Showing {
     pub order: Order,
 }
 
+/// A lesson, and how its game ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Example {
+    /// The position and its move.
+    pub lesson: Lesson,
+    /// The score of the game.
+    pub score: f64,
+}
+
 /// The games of a data set as lessons for a network, in two parts.
 #[derive(Debug, Clone, Default)]
 pub struct Split {
     /// To learn from.
-    pub train: Vec<Lesson>,
+    pub train: Vec<Example>,
     /// To test with.
-    pub test: Vec<Lesson>,
+    pub test: Vec<Example>,
     /// The number of games in each part.
     pub games: (usize, usize),
+    /// The scores of the games to learn from.
+    pub train_scores: Vec<f64>,
 }
 
 impl Split {
@@ -187,11 +198,13 @@ impl Split {
             if !had.insert(key) {
                 continue;
             }
+            let examples = lessons.into_iter().map(|lesson| Example { lesson, score: game.score });
             if held_out.by.key(game, key).held_out(held_out.thousandths) {
-                split.test.extend(lessons);
+                split.test.extend(examples);
                 split.games.1 += 1;
             } else {
-                split.train.extend(lessons);
+                split.train.extend(examples);
+                split.train_scores.push(game.score);
                 split.games.0 += 1;
             }
         }
@@ -318,6 +331,7 @@ mod tests {
         assert_eq!(split.games.0 + split.games.1, 20);
         assert!(split.games.1 > 0 && split.games.0 > split.games.1);
         assert_eq!(split.train.len(), 10 * split.games.0);
+        assert_eq!(split.train_scores.len(), split.games.0);
         let other = Showing { representation: 1, size: 20, order: Order::Newest };
         let turned = Split::new(&*problem, &layout, other, games.iter().rev(), some).expect("legal games");
         assert_eq!(turned.games, split.games);

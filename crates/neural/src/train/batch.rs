@@ -8,6 +8,7 @@
 use super::params::padded;
 use crate::spec::NetSpec;
 use sortie_core::learn::Scene;
+use std::ops::Range;
 
 /// A tap of a 3x3 convolution that lies outside of the window, where every layer is zero.
 pub const OUTSIDE: u32 = 0;
@@ -27,6 +28,10 @@ pub struct Batch {
     pub ends: Vec<usize>,
     /// The index in `moves` of what was played.
     pub played: Vec<usize>,
+    /// Position e has the rows `tops[e - 1]..tops[e]` of the last layer: one for each cell that a move has its logit at.
+    pub tops: Vec<usize>,
+    /// What the value of each position should be.
+    pub targets: Vec<f32>,
 }
 
 /// Makes batches; holds what it needs between them.
@@ -60,9 +65,9 @@ impl Builder {
         Batch { rows: vec![0; self.depth], taps: vec![Vec::new(); self.depth], ..Batch::default() }
     }
 
-    /// Adds a position and the index of the move played there. False, and nothing is added, if the window does not
-    /// show that move.
-    pub fn add(&mut self, batch: &mut Batch, scene: &Scene, played: usize) -> bool {
+    /// Adds a position, the index of the move played there and what its value should be, which only a network with
+    /// that head looks at. False, and nothing is added, if the window does not show that move.
+    pub fn add(&mut self, batch: &mut Batch, scene: &Scene, played: usize, target: f32) -> bool {
         let (size, area) = (self.size, self.size * self.size);
         if scene.index(scene.outputs[played], size).is_none() {
             return false;
@@ -82,6 +87,8 @@ impl Builder {
             batch.moves.push((self.maps[last][index % area] - 1) * self.outs as u32 + (index / area) as u32);
         }
         batch.ends.push(batch.moves.len());
+        batch.tops.push(batch.rows[last] + self.cells[last].len());
+        batch.targets.push(target);
 
         for i in (1..self.depth).rev() {
             let cells = std::mem::take(&mut self.cells[i]);
@@ -142,10 +149,20 @@ impl Batch {
     }
 
     /// For every position the range of its moves and the index of the one played.
-    pub fn positions(&self) -> impl Iterator<Item = (std::ops::Range<usize>, usize)> {
-        let begins = std::iter::once(0).chain(self.ends.iter().copied());
-        begins.zip(&self.ends).zip(&self.played).map(|((begin, &end), &played)| (begin..end, played))
+    pub fn positions(&self) -> impl Iterator<Item = (Range<usize>, usize)> {
+        ranges(&self.ends).zip(self.played.iter().copied())
     }
+
+    /// For every position the range of its rows of the last layer, at least one.
+    pub fn top_rows(&self) -> impl Iterator<Item = Range<usize>> {
+        ranges(&self.tops)
+    }
+}
+
+/// The ranges that end there, one after the other.
+fn ranges(ends: &[usize]) -> impl Iterator<Item = Range<usize>> {
+    let begins = std::iter::once(0).chain(ends.iter().copied());
+    begins.zip(ends).map(|(begin, &end)| begin..end)
 }
 
 #[cfg(test)]
@@ -165,7 +182,7 @@ mod tests {
             outputs: vec![cell(1, 0, 0), cell(0, 0, 0)],
             corner: (0, 0),
         };
-        assert!(builder.add(&mut batch, &scene, 1));
+        assert!(builder.add(&mut batch, &scene, 1, 0.5));
         assert_eq!(batch.rows, [9, 4, 1]);
         assert_eq!(batch.moves, [1, 0]);
         assert_eq!(batch.played, [1]);
@@ -173,11 +190,14 @@ mod tests {
         // The one in the corner is seen by the four cells around it, the far one by none.
         assert_eq!(batch.ones.len(), 4);
         // A second position has rows of its own; one whose move cannot be seen is left out.
-        assert!(builder.add(&mut batch, &scene, 0));
+        assert!(builder.add(&mut batch, &scene, 0, -1.0));
         assert_eq!(batch.rows, [18, 8, 2]);
         assert_eq!(batch.taps[2][9..].iter().filter(|&&tap| tap > 4).count(), 4);
         let far = Scene { outputs: vec![cell(0, 9, 9)], ..scene };
-        assert!(!builder.add(&mut batch, &far, 0));
+        assert!(!builder.add(&mut batch, &far, 0, 0.0));
         assert_eq!(batch.len(), 2);
+        // Both moves are at the same cell.
+        assert_eq!(batch.top_rows().collect::<Vec<_>>(), [0..1, 1..2]);
+        assert_eq!(batch.targets, [0.5, -1.0]);
     }
 }

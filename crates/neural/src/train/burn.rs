@@ -6,7 +6,7 @@
 //! to a GPU, and the tests hold one to the other.
 
 use super::batch::Batch;
-use super::engine::{Engine, EngineError, softmax_gradient};
+use super::engine::{Engine, EngineError, Said, softmax_gradient, value_gradient};
 use super::params::{Params, padded};
 use crate::spec::{Architecture, EXPANSION, NetSpec};
 use burn_autodiff::Autodiff;
@@ -48,29 +48,47 @@ impl<B: Backend> Engine for Burn<B> {
         batch: &Batch,
         share: f32,
         gradient: &mut Params,
-    ) -> Result<Vec<f32>, EngineError> {
+    ) -> Result<Said, EngineError> {
         guarded(|| {
-            let weights = Weights::<Autodiff<B>>::new(spec, params, &self.device, true);
+            let weights = Weights::<Autodiff<B>>::new(params, &self.device, true);
             let out = forward(spec, &weights, batch, &self.device);
-            let logits = numbers(out.clone())?;
-            // The slope of the loss by the logits is known; what the framework adds is all that is below them.
-            let mut slope = vec![0.0; logits.len()];
-            softmax_gradient(batch, &logits, share, |at, value| slope[at] = value);
-            let slopes = (out * vector(slope, &self.device)).sum().backward();
+            let said = out.said()?;
+            // The slope of the loss by logits and values is known; what the framework adds is all that is below them.
+            let mut slope = vec![0.0; said.logits.len()];
+            softmax_gradient(batch, &said.logits, share, |at, value| slope[at] = value);
+            let mut sum = (out.logits * vector(slope, &self.device)).sum();
+            if let Some(values) = out.values {
+                let slope = value_gradient(batch, &said.values, share);
+                sum = sum + (values * vector(slope, &self.device)).sum();
+            }
+            let slopes = sum.backward();
             for (tensor, sums) in weights.tensors.iter().zip(&mut gradient.tensors) {
                 // What the loss does not depend on has no gradient.
                 let Some(more) = tensor.grad(&slopes) else { continue };
                 sums.iter_mut().zip(numbers(more)?).for_each(|(sum, more)| *sum += more);
             }
-            Ok(logits)
+            Ok(said)
         })
     }
 
-    fn logits(&self, spec: &NetSpec, params: &Params, batch: &Batch) -> Result<Vec<f32>, EngineError> {
+    fn say(&self, spec: &NetSpec, params: &Params, batch: &Batch) -> Result<Said, EngineError> {
         guarded(|| {
-            let weights = Weights::<B>::new(spec, params, &self.device, false);
-            numbers(forward(spec, &weights, batch, &self.device))
+            let weights = Weights::<B>::new(params, &self.device, false);
+            forward(spec, &weights, batch, &self.device).said()
         })
+    }
+}
+
+/// What the network says, on a device.
+struct Out<B: Backend> {
+    logits: Tensor<B, 1>,
+    values: Option<Tensor<B, 1>>,
+}
+
+impl<B: Backend> Out<B> {
+    fn said(&self) -> Result<Said, EngineError> {
+        let values = self.values.clone().map(numbers).transpose()?;
+        Ok(Said { logits: numbers(self.logits.clone())?, values: values.unwrap_or_default() })
     }
 }
 
@@ -89,7 +107,7 @@ struct Weights<B: Backend> {
 }
 
 impl<B: Backend> Weights<B> {
-    fn new(spec: &NetSpec, params: &Params, device: &B::Device, learn: bool) -> Self {
+    fn new(params: &Params, device: &B::Device, learn: bool) -> Self {
         let matrix = |(numbers, bias): (&Vec<f32>, &Vec<f32>)| {
             let columns = bias.len();
             [numbers, bias].map(|numbers| {
@@ -98,19 +116,13 @@ impl<B: Backend> Weights<B> {
                 if learn { tensor.require_grad() } else { tensor }
             })
         };
-        let policy = params.tensors.len() - if spec.value { 2 } else { 0 };
-        let pairs = params.tensors[..policy].chunks_exact(2).map(|pair| (&pair[0], &pair[1]));
+        let pairs = params.tensors.chunks_exact(2).map(|pair| (&pair[0], &pair[1]));
         Weights { tensors: pairs.flat_map(matrix).collect() }
     }
 }
 
-/// The logits of `batch.moves`.
-fn forward<B: Backend>(
-    spec: &NetSpec,
-    weights: &Weights<B>,
-    batch: &Batch,
-    device: &B::Device,
-) -> Tensor<B, 1> {
+/// The logits of `batch.moves`, and the values.
+fn forward<B: Backend>(spec: &NetSpec, weights: &Weights<B>, batch: &Batch, device: &B::Device) -> Out<B> {
     let width = padded(spec.filters);
     let mut pairs = weights.tensors.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
     let mut next = || pairs.next().expect("as many as the spec has");
@@ -150,8 +162,19 @@ fn forward<B: Backend>(
         };
     }
     let (weight, bias) = next();
-    let logits: Tensor<B, 1> = (x.matmul(weight) + bias).flatten(0, 1);
-    logits.select(0, indices(batch.moves.iter().copied(), device))
+    let logits: Tensor<B, 1> = (x.clone().matmul(weight) + bias).flatten(0, 1);
+    let logits = logits.select(0, indices(batch.moves.iter().copied(), device));
+    let values = spec.value.then(|| {
+        let (weight, bias) = next();
+        let owners = batch.top_rows().zip(0u32..).flat_map(|(rows, position)| rows.map(move |_| position));
+        let sums = Tensor::zeros([batch.len(), width], device);
+        let sums = sums.select_assign(0, indices(owners, device), x, IndexingUpdateOp::Add);
+        let shares = batch.top_rows().map(|rows| 1.0 / rows.len() as f32).collect();
+        let means: Tensor<B, 2> = sums * vector(shares, device).reshape([-1, 1]);
+        // All but the first column is padding.
+        (means.matmul(weight) + bias).narrow(1, 0, 1).flatten(0, 1)
+    });
+    Out { logits, values }
 }
 
 /// Beside each other the nine rows that lie around each cell; outside of the window they are zero.
@@ -181,7 +204,7 @@ fn numbers<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> Result<Vec<f32>,
 #[cfg(test)]
 mod tests {
     use super::super::tests::{
-        ALL, batch_of, engine_agrees_with_the_dense_network, gradient_is_the_slope, morpion, small,
+        ALL, batch_of, engine_agrees_with_the_dense_network, gradient_is_the_slope, morpion, small, valued,
     };
     use super::super::{Native, engine};
     use super::*;
@@ -208,20 +231,22 @@ mod tests {
     fn burn_and_native_are_the_same() {
         let (problem, mut rng) = (morpion(), Rng::new(6, 0));
         for architecture in ALL {
-            let spec = small(&*problem, architecture);
+            let spec = valued(small(&*problem, architecture));
             let params = Params::of(&Net::random(spec.clone(), 8).expect("a network"));
             for _ in 0..3 {
                 let positions: Vec<usize> = (0..8).map(|_| rng.below(82)).collect();
                 let batch = batch_of(&*problem, &spec, &positions);
                 let both: [&dyn Engine; 2] = [&Native, &burn()];
-                let [(native, logits), (burn, others)] = both.map(|engine| {
+                let [(native, said), (burn, other)] = both.map(|engine| {
                     let mut gradient = params.zeros();
-                    let logits =
+                    let said =
                         engine.gradient(&spec, &params, &batch, 0.125, &mut gradient).expect("a gradient");
-                    (gradient, logits)
+                    (gradient, said)
                 });
                 let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-4);
-                assert!(logits.len() == others.len() && near(&logits, &others), "{architecture:?}: logits");
+                assert_eq!((said.logits.len(), said.values.len()), (other.logits.len(), other.values.len()));
+                assert!(near(&said.logits, &other.logits), "{architecture:?}: logits");
+                assert!(near(&said.values, &other.values), "{architecture:?}: values");
                 for (tensor, (a, b)) in native.tensors.iter().zip(&burn.tensors).enumerate() {
                     assert!(a.len() == b.len() && near(a, b), "{architecture:?}: tensor {tensor}");
                     assert!(

@@ -1,19 +1,33 @@
 //! Who computes gradients. The loss is the paper's: the cross entropy between the move played and a softmax over the
-//! logits of the legal moves, averaged over the positions of a batch.
+//! logits of the legal moves, averaged over the positions of a batch. A network with a value head also guesses how the
+//! game ends, and half of `VALUE_WEIGHT` times the square of its error is added.
 
 use super::batch::Batch;
 use super::params::Params;
 use crate::spec::NetSpec;
 
-/// Computes logits and gradients.
+/// What an error of one deviation in the value counts against the cross entropy, which is about 1 to 2. The moves are
+/// what a network is for, so the value takes a smaller part in shaping the layers that both share.
+pub const VALUE_WEIGHT: f32 = 0.5;
+
+/// What a network says about a batch.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Said {
+    /// The logits of `batch.moves`.
+    pub logits: Vec<f32>,
+    /// The value of every position; nothing from a network without that head.
+    pub values: Vec<f32>,
+}
+
+/// Computes logits, values and gradients.
 pub trait Engine: Sync {
     /// The most positions it is to be given at once: where threads share the work, few.
     fn positions_max(&self) -> usize {
         16
     }
 
-    /// Adds the gradient of the loss to `gradient`, each position counting with weight `share`; returns the logits of
-    /// `batch.moves`.
+    /// Adds the gradient of the loss to `gradient`, each position counting with weight `share`; returns what the network
+    /// said.
     fn gradient(
         &self,
         spec: &NetSpec,
@@ -21,10 +35,10 @@ pub trait Engine: Sync {
         batch: &Batch,
         share: f32,
         gradient: &mut Params,
-    ) -> Result<Vec<f32>, EngineError>;
+    ) -> Result<Said, EngineError>;
 
-    /// The logits of `batch.moves`.
-    fn logits(&self, spec: &NetSpec, params: &Params, batch: &Batch) -> Result<Vec<f32>, EngineError>;
+    /// What the network says.
+    fn say(&self, spec: &NetSpec, params: &Params, batch: &Batch) -> Result<Said, EngineError>;
 }
 
 /// Why an engine cannot compute.
@@ -79,12 +93,60 @@ pub struct Marks {
     pub top1: u64,
     /// See `top1`.
     pub top3: u64,
+    /// How well the scores were guessed, by a network with a value head. Not part of the marks as data: whoever writes
+    /// them down writes this beside them, so that marks without it are what they always were.
+    #[serde(skip)]
+    pub guesses: Option<Guesses>,
+}
+
+/// How well scores were guessed, as sums over positions, in deviations of the network's scale.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Guesses {
+    /// Positions.
+    pub positions: u64,
+    /// Of the squares of the errors.
+    pub squares: f64,
+    /// Of what should have been guessed.
+    pub targets: f64,
+    /// Of the squares of that.
+    pub target_squares: f64,
+}
+
+impl Guesses {
+    /// The root of the mean square of the errors, and what it would be if the guess were always the mean of what should
+    /// have been guessed.
+    pub fn errors(&self) -> (f64, f64) {
+        let n = self.positions.max(1) as f64;
+        let mean = self.targets / n;
+        ((self.squares / n).sqrt(), (self.target_squares / n - mean * mean).max(0.0).sqrt())
+    }
+
+    fn of(targets: &[f32], values: &[f32]) -> Guesses {
+        let mut guesses = Guesses::default();
+        for (&target, &value) in targets.iter().zip(values) {
+            let (target, error) = (target as f64, (value - target) as f64);
+            guesses.positions += 1;
+            guesses.squares += error * error;
+            guesses.targets += target;
+            guesses.target_squares += target * target;
+        }
+        guesses
+    }
+
+    fn add(&mut self, other: Guesses) {
+        self.positions += other.positions;
+        self.squares += other.squares;
+        self.targets += other.targets;
+        self.target_squares += other.target_squares;
+    }
 }
 
 impl Marks {
-    /// The marks of a batch, given the logits of its moves. A tie counts against the move played.
-    pub fn of(batch: &Batch, logits: &[f32]) -> Marks {
-        let mut marks = Marks::default();
+    /// The marks of a batch, given what was said about it. A tie counts against the move played.
+    pub fn of(batch: &Batch, said: &Said) -> Marks {
+        let logits = &said.logits;
+        let guesses = (!said.values.is_empty()).then(|| Guesses::of(&batch.targets, &said.values));
+        let mut marks = Marks { guesses, ..Marks::default() };
         for (moves, played) in batch.positions() {
             let logit = logits[played];
             let highest = logits[moves.clone()].iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -104,6 +166,9 @@ impl Marks {
         self.loss += other.loss;
         self.top1 += other.top1;
         self.top3 += other.top3;
+        if let Some(more) = other.guesses {
+            self.guesses.get_or_insert_default().add(more);
+        }
     }
 
     /// Mean loss, top-1 and top-3 accuracy.
@@ -123,4 +188,9 @@ pub(super) fn softmax_gradient(batch: &Batch, logits: &[f32], share: f32, mut at
             at(i, share * (chance - if i == played { 1.0 } else { 0.0 }));
         }
     }
+}
+
+/// The slope of the loss by the value of every position; nothing without a value head.
+pub(super) fn value_gradient(batch: &Batch, values: &[f32], share: f32) -> Vec<f32> {
+    values.iter().zip(&batch.targets).map(|(value, target)| share * VALUE_WEIGHT * (value - target)).collect()
 }

@@ -18,10 +18,11 @@ mod params;
 pub use batch::{Batch, Builder};
 #[cfg(feature = "burn")]
 pub use burn::Burn;
-pub use engine::{Engine, EngineError, Marks, engine};
+pub use engine::{Engine, EngineError, Guesses, Marks, Said, VALUE_WEIGHT, engine};
 pub use native::Native;
 pub use params::Params;
 
+use crate::data::Example;
 use crate::net::{Net, NetError};
 use crate::spec::NetSpec;
 use serde::{Deserialize, Serialize};
@@ -154,6 +155,11 @@ impl Trainer {
         self.params.net(&self.spec)
     }
 
+    /// What it is that is being trained.
+    pub fn spec(&self) -> &NetSpec {
+        &self.spec
+    }
+
     /// Epochs finished.
     pub fn epoch(&self) -> u32 {
         self.epoch
@@ -177,7 +183,7 @@ impl Trainer {
         &mut self,
         engine: &dyn Engine,
         layout: &Layout,
-        lessons: &[Lesson],
+        lessons: &[Example],
         threads: usize,
         mut tell: impl FnMut(&Trainer, usize, usize, Marks) -> bool,
     ) -> Result<Option<Marks>, EngineError> {
@@ -210,14 +216,14 @@ impl Trainer {
         &self,
         engine: &dyn Engine,
         layout: &Layout,
-        lessons: &[Lesson],
+        lessons: &[Example],
         threads: usize,
     ) -> Result<Marks, EngineError> {
         let order: Vec<(u32, u8)> = (0..lessons.len() as u32).map(|i| (i, 0)).collect();
         let mut marks = Marks::default();
         let most = engine.positions_max().min(TEST_MAX);
         for (_, more) in shards(layout, &self.spec, lessons, &order, (most, threads), |batch| {
-            Ok(((), Marks::of(batch, &engine.logits(&self.spec, &self.params, batch)?)))
+            Ok(((), Marks::of(batch, &engine.say(&self.spec, &self.params, batch)?)))
         })? {
             marks.add(more);
         }
@@ -263,15 +269,15 @@ fn gradient(
     spec: &NetSpec,
     params: &Params,
     layout: &Layout,
-    lessons: &[Lesson],
+    lessons: &[Example],
     order: &[(u32, u8)],
     threads: usize,
 ) -> Result<(Params, Marks), EngineError> {
     let share = 1.0 / order.len() as f32;
     let parts = shards(layout, spec, lessons, order, (engine.positions_max(), threads), |batch| {
         let mut gradient = params.zeros();
-        let logits = engine.gradient(spec, params, batch, share, &mut gradient)?;
-        Ok((gradient, Marks::of(batch, &logits)))
+        let said = engine.gradient(spec, params, batch, share, &mut gradient)?;
+        Ok((gradient, Marks::of(batch, &said)))
     })?;
     let mut parts = parts.into_iter();
     let (mut sum, mut marks) = parts.next().expect("at least one position");
@@ -286,12 +292,13 @@ fn gradient(
 fn shards<T: Send>(
     layout: &Layout,
     spec: &NetSpec,
-    lessons: &[Lesson],
+    lessons: &[Example],
     order: &[(u32, u8)],
     (positions_max, threads): (usize, usize),
     work: impl Fn(&Batch) -> Result<T, EngineError> + Sync,
 ) -> Result<Vec<T>, EngineError> {
     let representation = spec.fits(layout).expect("checked by whoever made the network");
+    let scale = spec.scale();
     let pieces: Vec<&[(u32, u8)]> = order.chunks(positions_max.max(1)).collect();
     let next = AtomicUsize::new(0);
     let answers = Mutex::new(Vec::with_capacity(pieces.len()));
@@ -302,12 +309,12 @@ fn shards<T: Send>(
             let Some(piece) = pieces.get(number) else { return };
             let mut batch = builder.begin();
             for &(lesson, symmetry) in *piece {
-                let Lesson { scene: upright, played } = &lessons[lesson as usize];
+                let Example { lesson: Lesson { scene: upright, played }, score } = &lessons[lesson as usize];
                 scene.clone_from(upright);
                 if symmetry != 0 {
                     scene.turn(layout, representation, spec.size, symmetry as usize);
                 }
-                builder.add(&mut batch, &scene, *played);
+                builder.add(&mut batch, &scene, *played, scale.value(*score));
             }
             let answer = work(&batch);
             answers.lock().expect("no panic while held").push((number, answer));
@@ -328,7 +335,7 @@ fn shards<T: Send>(
 pub(crate) mod tests {
     use super::*;
     use crate::dense::forward;
-    use crate::spec::{Architecture, FORMAT};
+    use crate::spec::{Architecture, FORMAT, Scale};
     use sortie_core::AnyProblem;
     use sortie_domains::{Opened, open};
 
@@ -348,6 +355,7 @@ pub(crate) mod tests {
             depth: 3,
             value: false,
             about: String::new(),
+            scale: None,
         }
     }
 
@@ -359,13 +367,16 @@ pub(crate) mod tests {
     }
 
     /// The record game, which is all there is to learn here.
-    fn lessons(problem: &dyn AnyProblem, spec: &NetSpec) -> Vec<Lesson> {
+    fn lessons(problem: &dyn AnyProblem, spec: &NetSpec) -> Vec<Example> {
         let record = include_str!("../../../../records/morpion-5D-82.record");
         let words: Vec<String> =
             record.split_once("\n\n").expect("a blank line").1.split_whitespace().map(String::from).collect();
         let layout = problem.layout().expect("learnable");
         let representation = layout.representation(&spec.representation).expect("a representation");
-        problem.lessons(&words, representation, spec.size).expect("a legal game")
+        let lessons = problem.lessons(&words, representation, spec.size).expect("a legal game");
+        // Scores that differ, so that there is something to guess: the value of a position is how far the game has come.
+        let scored = |(i, lesson)| Example { lesson, score: i as f64 };
+        lessons.into_iter().enumerate().map(scored).collect()
     }
 
     pub fn small(problem: &dyn AnyProblem, architecture: Architecture) -> NetSpec {
@@ -374,13 +385,19 @@ pub(crate) mod tests {
         NetSpec { architecture, filters: 8, ..spec }
     }
 
+    /// The same with a value head.
+    pub fn valued(spec: NetSpec) -> NetSpec {
+        NetSpec { value: true, scale: Some(Scale { mean: 40.0, deviation: 20.0 }), ..spec }
+    }
+
     /// Some positions as one batch.
     pub fn batch_of(problem: &dyn AnyProblem, spec: &NetSpec, positions: &[usize]) -> Batch {
         let lessons = lessons(problem, spec);
         let mut builder = Builder::new(spec);
         let mut batch = builder.begin();
         for &i in positions {
-            assert!(builder.add(&mut batch, &lessons[i].scene, lessons[i].played));
+            let Example { lesson, score } = &lessons[i];
+            assert!(builder.add(&mut batch, &lesson.scene, lesson.played, spec.scale().value(*score)));
         }
         batch
     }
@@ -389,38 +406,39 @@ pub(crate) mod tests {
     pub fn engine_agrees_with_the_dense_network(engine: &dyn Engine) {
         let problem = morpion();
         for architecture in ALL {
-            let spec = small(&*problem, architecture);
+            let spec = valued(small(&*problem, architecture));
             let net = Net::random(spec.clone(), 3).expect("a network");
             let positions = [0, 7, 40, 81];
             let batch = batch_of(&*problem, &spec, &positions);
-            let logits = engine.logits(&spec, &Params::of(&net), &batch).expect("logits");
+            let said = engine.say(&spec, &Params::of(&net), &batch).expect("logits and values");
             let lessons = lessons(&*problem, &spec);
-            let mut planes = vec![0.0; spec.inputs * spec.size * spec.size];
-            let mut expected = Vec::new();
-            for i in positions {
-                lessons[i].scene.planes(spec.size, &mut planes);
-                expected.extend(forward(&net, &planes).moves(&lessons[i].scene, spec.size));
-            }
-            assert_eq!(logits.len(), expected.len());
-            for (logit, expected) in logits.iter().zip(&expected) {
-                assert!((logit - expected).abs() < 1e-4, "{architecture:?}: {logit}, expected {expected}");
-            }
+            let answers = positions.map(|i| forward(&net, &lessons[i].lesson.scene));
+            let near = |got: &[f32], expected: Vec<f32>| {
+                assert_eq!(got.len(), expected.len());
+                for (got, expected) in got.iter().zip(&expected) {
+                    assert!((got - expected).abs() < 1e-4, "{architecture:?}: {got}, expected {expected}");
+                }
+            };
+            near(&said.values, answers.iter().filter_map(|answer| answer.value).collect());
+            near(&said.logits, answers.into_iter().flat_map(|answer| answer.logits).collect());
         }
     }
 
     /// The gradient against differences of the loss, for some weights of every tensor.
     pub fn gradient_is_the_slope(engine: &dyn Engine) {
         let problem = morpion();
-        for architecture in ALL {
-            let spec = NetSpec { filters: 4, ..small(&*problem, architecture) };
-            let net = Net::random(spec.clone(), 5).expect("a network");
+        let plain = ALL.map(|architecture| NetSpec { filters: 4, ..small(&*problem, architecture) });
+        for spec in plain.clone().into_iter().chain(plain.map(valued)) {
+            let architecture = spec.architecture;
+            let net = Net::random(spec.clone(), 6).expect("a network");
             let (params, batch) = (Params::of(&net), batch_of(&*problem, &spec, &[3, 30, 60]));
             let share = 1.0 / batch.len() as f32;
             let mut gradient = params.zeros();
             engine.gradient(&spec, &params, &batch, share, &mut gradient).expect("a gradient");
             let loss = |params: &Params| {
-                let logits = engine.logits(&spec, params, &batch).expect("logits");
-                Marks::of(&batch, &logits).means().0
+                let marks = Marks::of(&batch, &engine.say(&spec, params, &batch).expect("logits"));
+                let guesses = marks.guesses.map_or(0.0, |guesses| guesses.errors().0.powi(2));
+                marks.means().0 + 0.5 * VALUE_WEIGHT as f64 * guesses
             };
             for (tensor, name) in spec.tensors().iter().map(|tensor| &tensor.name).enumerate() {
                 // The steepest weight is the one that a difference tells most about.
@@ -432,7 +450,8 @@ pub(crate) mod tests {
                     params.tensors[tensor][at] += by;
                     loss(&params)
                 };
-                let (step, slope) = (2e-3, slopes[at] as f64);
+                // Small: where a rectifier turns on or off in between, a difference tells something else.
+                let (step, slope) = (1e-4, slopes[at] as f64);
                 let measured = (shifted(step) - shifted(-step)) / (2.0 * step as f64);
                 assert!(slope != 0.0, "{architecture:?} {name}: no slope at all");
                 let error = (slope - measured).abs();
@@ -457,8 +476,10 @@ pub(crate) mod tests {
     #[test]
     fn weights_survive_their_matrices() {
         for architecture in ALL {
-            let net = Net::random(tiny(architecture), 1).expect("a network");
-            assert_eq!(Params::of(&net).net(net.spec()).expect("a network"), net);
+            for spec in [tiny(architecture), valued(tiny(architecture))] {
+                let net = Net::random(spec, 1).expect("a network");
+                assert_eq!(Params::of(&net).net(net.spec()).expect("a network"), net);
+            }
         }
     }
 
@@ -493,10 +514,34 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn scores_are_learnt_beside_the_moves() {
+        let problem = morpion();
+        let layout = problem.layout().expect("learnable");
+        let spec = valued(small(&*problem, Architecture::Residual));
+        let (net, lessons) = (Net::random(spec.clone(), 2).expect("a network"), lessons(&*problem, &spec));
+        let run = |threads| {
+            let mut trainer = Trainer::new(&net, settings());
+            while !trainer.finished() {
+                let marks = trainer.train(&Native, &layout, &lessons, threads, |_, _, _, _| true);
+                let marks = marks.expect("an epoch").expect("all of it");
+                assert_eq!(marks.guesses.expect("guesses").positions, 82);
+            }
+            let marks = trainer.test(&Native, &layout, &lessons, threads).expect("marks");
+            let (error, blind) = marks.guesses.expect("guesses").errors();
+            // The scores are 0 to 81, in deviations of 20.
+            assert!((blind - 23.67 / 20.0).abs() < 1e-3, "{blind}");
+            assert!(error < 0.4 * blind, "{error} of {blind}");
+            assert!(marks.means().1 > 0.6, "the moves are foreseen as well: {marks:?}");
+            trainer.net().expect("a network")
+        };
+        assert_eq!(run(1), run(3));
+    }
+
+    #[test]
     fn a_stopped_training_ends_as_if_it_had_not_been() {
         let problem = morpion();
         let layout = problem.layout().expect("learnable");
-        let spec = small(&*problem, Architecture::Residual);
+        let spec = valued(small(&*problem, Architecture::Residual));
         let (net, lessons) = (Net::random(spec.clone(), 2).expect("a network"), lessons(&*problem, &spec));
         let settings = Settings { epochs: 2, augment: true, ..settings() };
         let mut whole = Trainer::new(&net, settings.clone());

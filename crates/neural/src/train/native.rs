@@ -5,7 +5,7 @@
 //! Half of the numbers are zero, after a rectifier; skipping them costs more in branches than it saves.
 
 use super::batch::{Batch, OUTSIDE};
-use super::engine::{Engine, EngineError, softmax_gradient};
+use super::engine::{Engine, EngineError, Said, softmax_gradient, value_gradient};
 use super::params::{LANES, Params, padded};
 use crate::spec::{Architecture, EXPANSION, NetSpec};
 
@@ -21,18 +21,20 @@ impl Engine for Native {
         batch: &Batch,
         share: f32,
         gradient: &mut Params,
-    ) -> Result<Vec<f32>, EngineError> {
+    ) -> Result<Said, EngineError> {
         let seen = forward(spec, params, batch);
+        let said = seen.said(batch);
         let mut slope = vec![0.0; seen.logits.len()];
-        softmax_gradient(batch, &seen.moves(batch), share, |at, value| {
+        softmax_gradient(batch, &said.logits, share, |at, value| {
             slope[batch.moves[at] as usize] += value;
         });
-        backward(spec, params, batch, &seen, slope, gradient);
-        Ok(seen.moves(batch))
+        let slopes = (slope, value_gradient(batch, &said.values, share));
+        backward(spec, params, batch, &seen, slopes, gradient);
+        Ok(said)
     }
 
-    fn logits(&self, spec: &NetSpec, params: &Params, batch: &Batch) -> Result<Vec<f32>, EngineError> {
-        Ok(forward(spec, params, batch).moves(batch))
+    fn say(&self, spec: &NetSpec, params: &Params, batch: &Batch) -> Result<Said, EngineError> {
+        Ok(forward(spec, params, batch).said(batch))
     }
 }
 
@@ -42,6 +44,10 @@ struct Seen {
     layers: Vec<Layer>,
     /// `[row of the last layer][plane]`.
     logits: Vec<f32>,
+    /// `[position][channel]`, the means that the value head is shown; nothing without one.
+    means: Vec<f32>,
+    /// `[position]`.
+    values: Vec<f32>,
 }
 
 /// What a layer computed.
@@ -54,8 +60,9 @@ struct Layer {
 }
 
 impl Seen {
-    fn moves(&self, batch: &Batch) -> Vec<f32> {
-        batch.moves.iter().map(|&at| self.logits[at as usize]).collect()
+    fn said(&self, batch: &Batch) -> Said {
+        let logits = batch.moves.iter().map(|&at| self.logits[at as usize]).collect();
+        Said { logits, values: self.values.clone() }
     }
 }
 
@@ -115,34 +122,62 @@ fn forward(spec: &NetSpec, params: &Params, batch: &Batch) -> Seen {
         layers.push(layer);
     }
     let (weight, bias) = next();
+    let top = &layers[spec.depth - 1].out;
     let mut logits = filled(batch.rows[spec.depth - 1], bias);
-    multiply(&layers[spec.depth - 1].out, width, weight, &mut logits, padded(spec.outputs));
-    Seen { layers, logits }
+    multiply(top, width, weight, &mut logits, padded(spec.outputs));
+    let (mut means, mut values) = (Vec::new(), Vec::new());
+    if spec.value {
+        means = vec![0.0; batch.len() * width];
+        for (mean, rows) in means.chunks_exact_mut(width).zip(batch.top_rows()) {
+            add_rows(&top[rows.start * width..rows.end * width], mean);
+            mean.iter_mut().for_each(|mean| *mean /= rows.len() as f32);
+        }
+        // A matrix like the others, of which only the first column is not padding.
+        let (weight, bias) = next();
+        let mut columns = filled(batch.len(), bias);
+        multiply(&means, width, weight, &mut columns, LANES);
+        values = columns.into_iter().step_by(LANES).collect();
+    }
+    Seen { layers, logits, means, values }
 }
 
-/// Adds the gradient to `gradient`, given the slope of the loss by each logit.
+/// Adds the gradient to `gradient`, given the slopes of the loss by each logit and by each value.
 fn backward(
     spec: &NetSpec,
     params: &Params,
     batch: &Batch,
     seen: &Seen,
-    slope: Vec<f32>,
+    (slope, value_slope): (Vec<f32>, Vec<f32>),
     gradient: &mut Params,
 ) {
     let width = padded(spec.filters);
-    let policy = params.tensors.len() - if spec.value { 2 } else { 0 };
     let mut pairs: Vec<(&[f32], &mut [Vec<f32>])> = Vec::new();
-    for (pair, into) in params.tensors[..policy].chunks_exact(2).zip(gradient.tensors.chunks_exact_mut(2)) {
+    for (pair, into) in params.tensors.chunks_exact(2).zip(gradient.tensors.chunks_exact_mut(2)) {
         pairs.push((&pair[0], into));
     }
     let mut next = || pairs.pop().expect("as many as the spec has");
 
+    let mut mean_slope = Vec::new();
+    if spec.value {
+        let (weight, into) = next();
+        let mut columns = vec![0.0; value_slope.len() * LANES];
+        columns.iter_mut().step_by(LANES).zip(value_slope).for_each(|(column, slope)| *column = slope);
+        add_rows(&columns, &mut into[1]);
+        multiply_weights(&seen.means, width, &columns, LANES, &mut into[0]);
+        mean_slope = multiply_back(&columns, LANES, weight, width);
+    }
     let (weight, into) = next();
     let outs = padded(spec.outputs);
     let top = &seen.layers[spec.depth - 1].out;
     add_rows(&slope, &mut into[1]);
     multiply_weights(top, width, &slope, outs, &mut into[0]);
     let mut slope = multiply_back(&slope, outs, weight, width);
+    for (mean_slope, rows) in mean_slope.chunks_exact(width).zip(batch.top_rows()) {
+        let share = 1.0 / rows.len() as f32;
+        for row in slope[rows.start * width..rows.end * width].chunks_exact_mut(width) {
+            row.iter_mut().zip(mean_slope).for_each(|(slope, mean)| *slope += share * mean);
+        }
+    }
 
     for i in (1..spec.depth).rev() {
         let (x, taps, layer) = (&seen.layers[i - 1].out, &batch.taps[i], &seen.layers[i]);
