@@ -170,7 +170,7 @@ fn forward<B: Backend>(spec: &NetSpec, weights: &Weights<B>, batch: &Batch, devi
         let sums = Tensor::zeros([batch.len(), width], device);
         let sums = sums.select_assign(0, indices(owners, device), x, IndexingUpdateOp::Add);
         let shares = batch.top_rows().map(|rows| 1.0 / rows.len() as f32).collect();
-        let means: Tensor<B, 2> = sums * vector(shares, device).reshape([-1, 1]);
+        let means: Tensor<B, 2> = sums * vector::<B>(shares, device).reshape([-1, 1]);
         // All but the first column is padding.
         (means.matmul(weight) + bias).narrow(1, 0, 1).flatten(0, 1)
     });
