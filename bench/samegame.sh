@@ -18,7 +18,7 @@ improve)
     names=(plain improve) options=("" " --improve")
     ;;
 *)
-    sed -n 's/^# \{0,1\}//p' "$0" | tail -n +2 >&2
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
