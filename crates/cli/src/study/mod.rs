@@ -12,7 +12,6 @@ use crate::output::{self, number, rounded};
 use crate::source::{Instance, read_text};
 use crate::{clock, duration, journal, raster, searches};
 use anyhow::{Context, Result, anyhow, bail};
-use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};
 use sortie_core::{BestOf, Control, Event, Limits, Record, Search, StopReason};
 use std::collections::HashSet;
@@ -235,45 +234,29 @@ pub fn run(request: &Request, path: &Path, json: bool, quiet: bool) -> Result<()
             output::say(&format!("going on: {} runs were done before", folder.done.len()));
         }
     }
-    // A few seeds at a time: a study stopped half-way has every cell. Runs of one thread go side by side, one for each
-    // thread that the others have; not where CPU time is the limit, which is that of the whole process.
+    // Seed by seed: a study stopped half-way has every cell.
     let seeds = study.cells.iter().map(|cell| cell.seeds).max().unwrap_or(0) as u64;
-    let abreast = if request.cpu { 1 } else { request.threads.max(1) as usize };
-    for first in (1..=seeds).step_by(abreast) {
-        let block = (first..first + abreast as u64).flat_map(|seed| {
-            let cells = study.cells.iter().filter(move |cell| seed <= cell.seeds as u64);
-            cells.map(move |cell| (cell, seed))
-        });
-        let left =
-            block.filter(|(cell, seed)| !had.contains(&(cell.row.clone(), cell.column.clone(), *seed)));
-        let (alone, teams): (Vec<_>, Vec<_>) = left.partition(|(cell, _)| cell.threads == 1);
-        for runs in alone.chunks(abreast).chain(teams.chunks(1)) {
-            let mut stopped = false;
-            for (&(cell, seed), done) in runs.iter().zip(side_by_side(runs, &stop)) {
-                let done = done?;
-                if done.reason == StopReason::Asked {
-                    stopped = true;
-                    continue;
-                }
-                if !quiet {
-                    let score = output::score(done.score);
-                    let spent = duration::show(done.seconds);
-                    output::say(&format!(
-                        "{:>10} {:14} seed {seed}: {score} in {spent}",
-                        done.row, done.column
-                    ));
-                }
-                let record = record(cell, &done);
-                if let Err(error) = folder.add(&record, done) {
-                    // The folder does not have it: here it is.
-                    output::print(&record.to_text())?;
-                    return Err(error.context(format!("cannot write to {}", path.display())));
-                }
+    for seed in 1..=seeds {
+        for cell in study.cells.iter().filter(|cell| seed <= cell.seeds as u64) {
+            if had.contains(&(cell.row.clone(), cell.column.clone(), seed)) {
+                continue;
             }
-            if stopped {
+            let done = run_cell(cell, seed, &stop)?;
+            if done.reason == StopReason::Asked {
                 output::say(&format!("stopped; {} goes on", output::command("resume", path)));
                 folder.publish(&study, request)?;
                 return Ok(());
+            }
+            if !quiet {
+                let score = output::score(done.score);
+                let spent = duration::show(done.seconds);
+                output::say(&format!("{:>10} {:14} seed {seed}: {score} in {spent}", done.row, done.column));
+            }
+            let record = record(cell, &done);
+            if let Err(error) = folder.add(&record, done) {
+                // The folder does not have it: here it is.
+                output::print(&record.to_text())?;
+                return Err(error.context(format!("cannot write to {}", path.display())));
             }
         }
         folder.publish(&study, request).with_context(|| format!("cannot write to {}", path.display()))?;
@@ -310,15 +293,6 @@ fn record(cell: &Cell, done: &Done) -> Record {
     }
 }
 
-/// Some runs at the same time.
-fn side_by_side(runs: &[(&Cell, u64)], stop: &AtomicBool) -> Vec<Result<Done>> {
-    std::thread::scope(|scope| {
-        let spawn = |&(cell, seed)| scope.spawn(move || run_cell(cell, seed, stop));
-        let threads: Vec<_> = runs.iter().map(spawn).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a run does not panic")).collect()
-    })
-}
-
 fn run_cell(cell: &Cell, seed: u64, stop: &AtomicBool) -> Result<Done> {
     let instance = Instance::open(&cell.instance)?;
     let curve = Mutex::new(Vec::new());
@@ -331,14 +305,11 @@ fn run_cell(cell: &Cell, seed: u64, stop: &AtomicBool) -> Result<Done> {
         }
     };
     let control = Control::new(cell.limits.clone(), stop, &observer);
-    let begun = ThreadTime::now();
     let spec = BestOf { search: cell.search.clone(), seed, streams: cell.streams, threads: cell.threads };
     let outcomes = instance.problem()?.solve(&spec, &control, Vec::new());
     let best = outcomes.best.ok_or_else(|| anyhow!("{}: no playout within the limits", cell.instance))?;
     let position = instance.verify(&best.moves).context("the search returned moves that do not replay")?;
-    let seconds = control.seconds();
-    // A search of one thread has this one to itself, and others may run beside it.
-    let cpu_seconds = if cell.threads == 1 { begun.elapsed().as_secs_f64() } else { control.cpu_seconds() };
+    let (seconds, cpu_seconds) = (control.seconds(), control.cpu_seconds());
     Ok(Done {
         row: cell.row.clone(),
         column: cell.column.clone(),

@@ -27,25 +27,12 @@ fn a_study_goes_on_where_it_was_and_loses_at_most_the_run_under_way() {
     }
 }
 
-/// The runs of one thread of two seeds go side by side; each is the only one of its kind in the folder all the same.
 #[test]
-fn runs_side_by_side_are_all_there_once_and_their_curves_are_drawn() {
+fn the_forms_of_a_figure_are_drawn_beside_the_sequential_search() {
     let home = Home::new();
-    let line = "reproduce nrpa-parallel-time --time 40ms --seeds 3 --threads 2 --quiet --out study";
-    let ran = home.json(&format!("{line} --json"));
-    let runs = ran["runs"].as_array().expect("runs");
-    assert_eq!(runs.len(), 21);
-    let mut kinds: Vec<String> =
-        runs.iter().map(|run| format!("{} {}", run["column"], run["seed"])).collect();
-    kinds.sort();
-    kinds.dedup();
-    assert_eq!(kinds.len(), 21);
-    for run in home.read("study/cells.jsonl").lines() {
-        let run: serde_json::Value = serde_json::from_str(run).expect("a run");
-        let (seconds, cpu) =
-            (run["seconds"].as_f64().expect("seconds"), run["cpu_seconds"].as_f64().expect("seconds"));
-        assert!(run["column"] != "sequential" || cpu <= seconds + 0.01, "another run was counted: {run}");
-    }
+    let ran = home
+        .json("reproduce nrpa-parallel-time --time 30ms --seeds 2 --threads 2 --quiet --out study --json");
+    assert_eq!(ran["runs"].as_array().map(Vec::len), Some(14));
     let plot = home.read("study/plot.svg");
     assert_eq!(plot.matches(">sequential<").count(), 2, "it is in both charts");
     assert_eq!((plot.matches(">shared:3<").count(), plot.matches(">local:3<").count()), (1, 1));
