@@ -67,7 +67,7 @@ const AUTO: &str = "auto";
 pub fn build(args: &SearchArgs) -> Result<Search> {
     let names: Vec<&str> = SEARCHES.iter().map(|(name, _)| *name).collect();
     if !names.contains(&args.name.as_str()) {
-        bail!("there is no search '{}': expected {}", args.name, names.join(", "));
+        bail!("there is no search '{}': expected {}; solve also has auto", args.name, names.join(", "));
     }
     let known = parameters(&args.name);
     let given = serde_json::to_value(args).expect("arguments are plain data");
