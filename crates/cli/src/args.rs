@@ -170,7 +170,7 @@ pub struct Solve {
 /// the search's own defaults, and what the search does not have is refused there.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct SearchArgs {
-    /// The search: nrpa, hd-nrpa, beam-nrpa, nmcs or sample; for `solve` also auto, what did best on the domain
+    /// The search: nrpa, hd-nrpa, beam-nrpa, nmcs or sample; for `solve` also auto: NRPA with levels that grow with the time, and local search
     #[arg(long = "search", value_name = "NAME", default_value = "nrpa")]
     pub name: String,
     /// Levels of nesting, 1 to 8 (nrpa and its kin: 3, nmcs: 2)

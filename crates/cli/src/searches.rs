@@ -39,8 +39,8 @@ pub const PARAMETERS: &[(&str, &str)] = &[
 /// Parameters that a line about a search leaves out while they have their defaults.
 const UNSAID: [&str; 5] = ["temperature", "stabilise", "repetitions", "parallel", "workers"];
 
-/// What `--search auto` stands for: NRPA as it did best on a domain within a time (docs/results.md). Other parameters
-/// that are given stay as they are.
+/// What `--search auto` stands for: NRPA as it did best on SameGame and routes within a time (docs/results.md), which is a
+/// guess for other domains. Parameters that are given stay as they are.
 ///
 /// More levels than any time is enough for, so that the highest call under way grows with the time there is; a call that
 /// finds the same best again and again is given up for a new one. Routes are improved so well by local search that a new
