@@ -130,7 +130,7 @@ Examples:
 
 An instance is domain/name or domain/path/to/file.
 Several limits: whichever comes first. A run with a limit repeats its search until then.
-With --level and no limit it is one whole search, with neither it is a minute.
+With --level or --width and no limit it is one whole search, with none of them a minute.
 The same seed, search, --best-of, --workers and --playouts give the same moves at any number of threads.
 Ctrl-C ends the run with the best so far; `sortie resume` goes on with it.
 
@@ -170,7 +170,7 @@ pub struct Solve {
 /// the search's own defaults, and what the search does not have is refused there.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct SearchArgs {
-    /// The search: nrpa, hd-nrpa, beam-nrpa, nmcs or sample; for `solve` also auto: NRPA with levels that grow with the time, and local search
+    /// The search: nrpa, hd-nrpa, beam-nrpa, nmcs, beam or sample; for `solve` also auto: NRPA with levels that grow with the time, and local search
     #[arg(long = "search", value_name = "NAME", default_value = "nrpa")]
     pub name: String,
     /// Levels of nesting, 1 to 8 (nrpa and its kin: 3, nmcs: 2)
@@ -198,7 +198,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias: Option<bool>,
-    /// Leave out moves the domain thinks poor (nrpa and its kin: true, nmcs and sample: false)
+    /// Leave out moves the domain thinks poor (nrpa and its kin, beam: true, nmcs and sample: false)
     #[arg(long, value_name = "true|false", hide_possible_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selective: Option<bool>,
@@ -206,10 +206,18 @@ pub struct SearchArgs {
     #[arg(long, value_name = "TAU")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Playouts of a call of level 0, the best of which counts (nrpa, nmcs: 1)
+    /// Playouts of a call of level 0, the best of which counts (nrpa, nmcs: 1); of a position (beam: 0, what the domain says of it)
     #[arg(long, value_name = "P")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stabilise: Option<u32>,
+    /// Positions of each length that are kept, 1 to 1000000 (beam: 10000)
+    #[arg(long, value_name = "W")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    /// The most that chance adds to what a position promises (beam: 0, equals are ordered by chance)
+    #[arg(long, value_name = "X")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise: Option<f64>,
     /// End after the first step of the top level (nmcs)
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]

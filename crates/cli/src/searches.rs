@@ -15,6 +15,7 @@ pub const SEARCHES: &[(&str, &str)] = &[
         "NRPA that keeps several solutions a level, each with its policy (Cazenave and Teytaud 2012)",
     ),
     ("nmcs", "nested Monte-Carlo search: each level tries every move with the level below (Cazenave 2009)"),
+    ("beam", "beam search: the most promising positions of each length (Cazenave 2012, without nesting)"),
     ("sample", "random playouts, the best of them kept"),
 ];
 
@@ -28,7 +29,9 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("selective", "leave out moves the domain thinks poor"),
     ("bias", "add the domain's bias to the weights"),
     ("temperature", "divide the weights by this where probabilities are computed"),
-    ("stabilise", "playouts of a call of level 0, the best of which counts"),
+    ("stabilise", "playouts of a call of level 0, or of a position of a beam, the best of which counts"),
+    ("width", "positions of each length that a beam keeps"),
+    ("noise", "the most that chance adds to what a position promises"),
     ("early_stop", "end after the first step of the top level"),
     ("repetitions", "end a level when its best sequence has come again so many times; 0: never"),
     ("improve", "hand the results of level 1 to the domain's local search, where it has one"),
@@ -37,7 +40,7 @@ pub const PARAMETERS: &[(&str, &str)] = &[
 ];
 
 /// Parameters that a line about a search leaves out while they have their defaults.
-const UNSAID: [&str; 5] = ["temperature", "stabilise", "repetitions", "parallel", "workers"];
+const UNSAID: [&str; 6] = ["temperature", "stabilise", "noise", "repetitions", "parallel", "workers"];
 
 /// What `--search auto` stands for: NRPA as it did best on SameGame and routes within a time (docs/results.md), which is a
 /// guess for other domains. Parameters that are given stay as they are.
@@ -77,8 +80,12 @@ pub fn build(args: &SearchArgs) -> Result<Search> {
             bail!("the search {} has no {}: it has {}", args.name, option(key), known.join(", "));
         }
     }
-    let numbers =
-        [("alpha", args.alpha), ("temperature", args.temperature), ("learn_after", args.learn_after)];
+    let numbers = [
+        ("alpha", args.alpha),
+        ("temperature", args.temperature),
+        ("learn_after", args.learn_after),
+        ("noise", args.noise),
+    ];
     for (key, value) in numbers {
         if let Some(value) = value.filter(|value| !value.is_finite()) {
             bail!("{key} {value}: expected a number"); // JSON has no word for it
@@ -189,6 +196,8 @@ mod tests {
             temperature: None,
             stabilise: None,
             early_stop: None,
+            width: None,
+            noise: None,
             repetitions: None,
             improve: None,
             parallel: None,
@@ -254,7 +263,7 @@ mod tests {
     #[test]
     fn what_a_search_does_not_have_is_refused() {
         let error = |args: &SearchArgs| build(args).unwrap_err().to_string();
-        assert!(error(&args("nrpq")).contains("nrpa, hd-nrpa, beam-nrpa, nmcs, sample"));
+        assert!(error(&args("nrpq")).contains("nrpa, hd-nrpa, beam-nrpa, nmcs, beam, sample"));
         assert!(error(&SearchArgs { level: Some(2), ..args("sample") }).contains("no --level"));
         assert!(error(&SearchArgs { alpha: Some(2.0), ..args("nmcs") }).contains("no --alpha"));
         assert!(error(&SearchArgs { level: Some(0), ..args("nrpa") }).contains("1 to 8"));

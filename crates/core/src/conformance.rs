@@ -41,6 +41,17 @@ pub fn problem<P: Problem>(p: &P, playouts: usize, seed: u64) {
                 }
                 assert!(p.bias(state, mv).is_finite(), "bias of {mv:?} is not finite");
             }
+            let promise = p.promise(state);
+            assert_eq!(
+                promise.is_some(),
+                p.promise(&p.initial()).is_some(),
+                "promise of some positions only"
+            );
+            assert!(
+                promise.is_none_or(|value| value.is_finite()),
+                "promise is not finite in\n{}",
+                p.show(state)
+            );
             let distinct: HashSet<_> = choices.moves.iter().collect();
             assert_eq!(distinct.len(), choices.moves.len(), "choices: a move twice in\n{}", p.show(state));
         });

@@ -106,6 +106,13 @@ pub trait Problem: Domain {
         None
     }
 
+    /// How good a position looks that the game may go on from: higher is better, and only positions of the same length
+    /// are ever compared. `None`, of all positions, where the domain has nothing to say; a beam search then asks playouts.
+    /// Where there is a promise, `score` is asked of any position: roughly the least that an end reached from it has.
+    fn promise(&self, _state: &Self::State) -> Option<f64> {
+        None
+    }
+
     /// What tells ends apart besides score and length: a search that keeps several solutions (HD-NRPA) keeps one of
     /// those that are equal in all three. Overridden where score and length say too little, as when they are the same.
     fn fingerprint(&self, _end: &Self::State) -> u64 {

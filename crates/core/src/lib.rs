@@ -55,6 +55,6 @@ pub use replay::{ReplayError, legal_texts, replay, replay_whole, words};
 pub use rng::{Rng, mix};
 pub use run::{Control, Event, Limits, Observer, Run, Solution, StopReason, StreamCheckpoint, Witness};
 pub use search::{
-    BeamNrpa, Brought, Call, CallMaker, CallSource, HdNrpa, Islands, Lesson, Nmcs, Nrpa, Parallel, PerLevel,
-    Sample, Search, SpecError,
+    BeamNrpa, BeamSearch, Brought, Call, CallMaker, CallSource, HdNrpa, Islands, Lesson, Nmcs, Nrpa,
+    Parallel, PerLevel, Sample, Search, SpecError,
 };

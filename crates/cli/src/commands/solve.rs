@@ -25,7 +25,7 @@ pub fn run(args: &Solve) -> Result<Verdict> {
     let (search, streams) = searches::divide(&settled, args.best_of, threads)?;
     let search = searches::build(&search)?;
     let policy = policy::open(&args.policy, &instance)?;
-    let limits = limits(&args.limits, &search, args.search.level.is_some())?;
+    let limits = limits(&args.limits, &search, args.search.level.is_some() || args.search.width.is_some())?;
     let grid = crate::grid::Spec::of(&args.grid.grid, None)?;
     if let Some(grid) = &grid {
         grid.fits(&limits)?;
@@ -84,8 +84,8 @@ pub fn run(args: &Solve) -> Result<Verdict> {
     session.run()
 }
 
-/// The limits asked for. None at all: one whole search if its level was chosen, else a minute.
-fn limits(args: &LimitArgs, search: &Search, level_chosen: bool) -> Result<Limits> {
+/// The limits asked for. None at all: one whole search if its level or width was chosen, else a minute.
+fn limits(args: &LimitArgs, search: &Search, size_chosen: bool) -> Result<Limits> {
     if let Some(target) = args.target
         && !target.is_finite()
     {
@@ -98,7 +98,7 @@ fn limits(args: &LimitArgs, search: &Search, level_chosen: bool) -> Result<Limit
         target: args.target,
         patience: args.patience,
     };
-    let endless = matches!(search, Search::Sample(_)) || !level_chosen;
+    let endless = matches!(search, Search::Sample(_)) || !size_chosen;
     if limits.is_empty() && endless {
         limits.seconds = Some(FIRST_MINUTE);
     }

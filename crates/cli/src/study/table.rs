@@ -1,7 +1,7 @@
 //! What a study is printed as: a markdown table with ours beside theirs, or curves with 95 % intervals.
 
 use super::chart::{Chart, Point, Series, stack};
-use super::{Done, Request, Shape, Study};
+use super::{Cell, Done, Request, Shape, Study};
 use crate::{duration, output};
 use sortie_core::picture::Picture;
 use std::fmt::Write;
@@ -11,9 +11,8 @@ pub fn markdown(study: &Study, request: &Request, done: &[Done]) -> String {
     let mut text = format!("# {}\n\n{}\n\n", study.title, study.notes);
     let _ = writeln!(
         text,
-        "Each run: {}{} on {} thread{}, sortie {}. {} of {} runs done.\n",
-        duration::show(request.seconds),
-        if request.cpu { " of CPU time each" } else { "" },
+        "Each run: {} on {} thread{}, sortie {}. {} of {} runs done.\n",
+        budget(study, request),
         request.threads,
         if request.threads == 1 { "" } else { "s" },
         request.sortie,
@@ -25,6 +24,15 @@ pub fn markdown(study: &Study, request: &Request, done: &[Done]) -> String {
         Shape::Curves { .. } => ends(&mut text, study, done),
     }
     text
+}
+
+/// What every run may spend.
+fn budget(study: &Study, request: &Request) -> String {
+    match study.cells.first().and_then(|cell| cell.limits.playouts) {
+        Some(playouts) => format!("{} playouts", output::count(playouts)),
+        None if request.cpu => format!("{} of CPU time each", duration::show(request.seconds)),
+        None => duration::show(request.seconds),
+    }
 }
 
 fn table(
@@ -76,27 +84,74 @@ fn show(done: &Done) -> String {
     }
 }
 
-/// The ends of the curves as a table.
+/// The curves as a table: means at three places that are the same for all studies, so that nobody chooses them by the
+/// curves, and how far each line is above the first one there, seed by seed.
 fn ends(text: &mut String, study: &Study, done: &[Done]) {
-    let _ =
-        writeln!(text, "![curves](plot.svg)\n\n| | runs | mean at the end | 95 % interval | playouts/s |");
-    let _ = writeln!(text, "|---|---|---|---|---|");
+    let Shape::Curves { by_playouts, .. } = study.shape else { return };
+    let runs_of = |cell: &Cell| {
+        done.iter().filter(|d| d.row == cell.row && d.column == cell.column).collect::<Vec<_>>()
+    };
+    let Some(whole) = done.iter().map(|run| extent(run, by_playouts)).reduce(f64::min) else { return };
+    let [early, third] = [whole / 12.0, whole / 3.0];
+    let place = |x: f64| match by_playouts {
+        true => output::count(x.round() as u64),
+        false => duration::show(x.round().max(1.0)),
+    };
+    let first = study.cells.first().map(runs_of).unwrap_or_default();
+    let name = study.cells.first().map_or("", |cell| &cell.column);
+    let _ = writeln!(
+        text,
+        "![curves](plot.svg)\n\n| | runs | mean at {} | at {1} | at the end | 95 % interval | over {name} at {1} | at \
+         the end | playouts/s |\n|---|---|---|---|---|---|---|---|---|",
+        place(early),
+        place(third),
+    );
     for cell in &study.cells {
-        let runs: Vec<&Done> = done.iter().filter(|d| d.row == cell.row && d.column == cell.column).collect();
-        let scores: Vec<f64> = runs.iter().map(|run| run.score).collect();
-        let (mean, half) = interval(&scores);
+        let runs = runs_of(cell);
+        let mean_at = |x: f64| interval(&scores_at(&runs, x, by_playouts)).0;
+        let (mean, half) = interval(&scores_at(&runs, f64::INFINITY, by_playouts));
         let rate: f64 = runs.iter().map(|run| run.playouts as f64 / run.seconds.max(1e-9)).sum::<f64>();
         let _ = writeln!(
             text,
-            "| {} {} | {} | {mean:.1} | {:.1} to {:.1} | {:.0} |",
+            "| {} {} | {} | {:.1} | {:.1} | {mean:.1} | {:.1} to {:.1} | {} | {} | {:.0} |",
             cell.row,
             cell.column,
             runs.len(),
+            mean_at(early),
+            mean_at(third),
             mean - half,
             mean + half,
+            over(&first, &runs, third, by_playouts),
+            over(&first, &runs, f64::INFINITY, by_playouts),
             rate / runs.len().max(1) as f64
         );
     }
+}
+
+/// How far some runs are above others of the same seeds, with its 95 % interval; nothing for those themselves.
+fn over(first: &[&Done], runs: &[&Done], x: f64, by_playouts: bool) -> String {
+    let above = |run: &&&Done| {
+        let other = first.iter().find(|other| other.seed == run.seed && other.column != run.column)?;
+        Some(score_at(run, x, by_playouts)? - score_at(other, x, by_playouts)?)
+    };
+    let differences: Vec<f64> = runs.iter().filter_map(|run| above(&run)).collect();
+    let (mean, half) = interval(&differences);
+    if differences.len() < 2 { String::new() } else { format!("{mean:+.1} ± {half:.1}") }
+}
+
+/// How far a run went.
+fn extent(run: &Done, by_playouts: bool) -> f64 {
+    if by_playouts { run.playouts as f64 } else { run.seconds }
+}
+
+/// The best score of a run up to a place.
+fn score_at(run: &Done, x: f64, by_playouts: bool) -> Option<f64> {
+    let within = |p: &&(f64, u64, f64)| if by_playouts { p.1 as f64 <= x } else { p.0 <= x };
+    run.curve.iter().take_while(within).last().map(|&(_, _, score)| score)
+}
+
+fn scores_at(runs: &[&Done], x: f64, by_playouts: bool) -> Vec<f64> {
+    runs.iter().filter_map(|run| score_at(run, x, by_playouts)).collect()
 }
 
 /// The curves of a figure, if the study is one.
@@ -126,16 +181,11 @@ pub fn plot(study: &Study, done: &[Done]) -> Option<Picture> {
 
 /// The mean of some runs over time or playouts, as far as the shortest of them goes.
 fn curve(runs: &[&Done], by_playouts: bool) -> Option<Vec<Point>> {
-    let x_of =
-        |&(seconds, playouts, _): &(f64, u64, f64)| if by_playouts { playouts as f64 } else { seconds };
-    let limit = |run: &&Done| if by_playouts { run.playouts as f64 } else { run.seconds };
-    let end = runs.iter().map(limit).reduce(f64::min)?;
+    let end = runs.iter().map(|run| extent(run, by_playouts)).reduce(f64::min)?;
     let mut points = Vec::new();
     for step in 1..=PLACES {
         let x = end * step as f64 / PLACES as f64;
-        let at =
-            |run: &&Done| run.curve.iter().take_while(|p| x_of(p) <= x).last().map(|&(_, _, score)| score);
-        let scores: Vec<f64> = runs.iter().filter_map(at).collect();
+        let scores = scores_at(runs, x, by_playouts);
         // Before every run has a score their mean would be that of the lucky ones.
         if scores.len() == runs.len() {
             let (mean, half) = interval(&scores);

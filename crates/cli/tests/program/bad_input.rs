@@ -99,12 +99,16 @@ fn parameters_out_of_range() {
         ("--seed -1", "seed"),
         ("--seed 99999999999999999999", "seed"),
         ("--selective perhaps", "selective"),
-        ("--search nrpx", "nrpa, hd-nrpa, beam-nrpa, nmcs, sample"),
+        ("--search nrpx", "nrpa, hd-nrpa, beam-nrpa, nmcs, beam, sample"),
         ("--search sample --level 2", "no --level"),
         ("--search sample --iterations 2", "no --iterations"),
         ("--search nmcs --iterations 10", "no --iterations"),
         ("--search nmcs --alpha 1", "no --alpha"),
         ("--search nmcs --bias", "no --bias"),
+        ("--search beam --width 0", "1 to 1000000"),
+        ("--search beam --noise nan", "noise"),
+        ("--search beam --level 2", "no --level"),
+        ("--search nrpa --width 10", "no --width"),
         ("--levle 3", "--level"),
     ] {
         refused_line(&home, &format!("solve samegame/1 {options}"), expected);

@@ -74,9 +74,14 @@ mod neural {
     fn every_search_takes_a_policy() {
         let home = Home::new();
         home.write("net.safetensors", net().to_bytes());
-        for search in
-            ["sample", "nmcs --level 1 --stabilise 2 --early-stop", "nrpa --level 2", "hd-nrpa", "beam-nrpa"]
-        {
+        for search in [
+            "sample",
+            "nmcs --level 1 --stabilise 2 --early-stop",
+            "nrpa --level 2",
+            "hd-nrpa",
+            "beam-nrpa",
+            "beam --stabilise 2",
+        ] {
             let solve = format!("solve morpion/5D --search {search} --playouts 60 --seed 1 --json");
             let plain = home.json(&solve);
             let line = format!("{solve} --policy net.safetensors --mix 0.9 --policy-temperature 0.7");

@@ -55,6 +55,23 @@ fn json_is_one_object_with_everything() {
 }
 
 #[test]
+fn a_beam_grows_is_the_same_at_any_number_of_threads_and_verifies() {
+    let home = Home::new();
+    let line = "solve coil/13-6:symmetric=1 --search beam --width 600 --noise 60 --seed 1 --best-of 2 --playouts 150000 \
+                --quiet --json --out";
+    let result = home.json(&format!("{line} one --threads 1"));
+    // 38 is what the first beams of 128 have.
+    assert!(result["score"].as_f64().is_some_and(|score| score >= 42.0), "{}", result["score"]);
+    assert_eq!(moves(&result), moves(&home.json(&format!("{line} two --threads 2"))));
+    assert_eq!(home.run("verify one").code, 0);
+    // One whole search by its width alone, without a limit.
+    let whole =
+        home.json("solve snake/7 --search beam --width 200 --seed 1 --best-of 1 --quiet --json --out snake");
+    assert_eq!(whole["reason"], "done");
+    assert!(whole["score"].as_f64().is_some_and(|score| score >= 45.0), "{}", whole["score"]);
+}
+
+#[test]
 fn routes_tell_their_vehicles_and_distance() {
     let home = Home::new();
     let result = home.json("solve vrptw/R101 --playouts 200 --seed 1 --best-of 1 --quiet --json --out run");

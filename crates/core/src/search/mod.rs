@@ -1,6 +1,7 @@
 //! The searches: one file each, and the enum that names them with their parameters.
 
 mod beam;
+mod beam_search;
 mod hd;
 mod islands;
 mod nmcs;
@@ -12,6 +13,7 @@ mod sample;
 mod trial;
 
 pub use beam::BeamNrpa;
+pub use beam_search::BeamSearch;
 pub use hd::HdNrpa;
 pub(crate) use islands::answer as answer_call;
 pub use islands::{Brought, Call, CallMaker, CallSource, Islands, Lesson};
@@ -38,6 +40,8 @@ pub enum Search {
     BeamNrpa(BeamNrpa),
     /// High-diversity NRPA: several solutions a level, no two alike, one policy.
     HdNrpa(HdNrpa),
+    /// Beam search: the most promising positions of each length.
+    Beam(BeamSearch),
 }
 
 /// Why a search cannot run as it is specified.
@@ -61,6 +65,7 @@ impl Search {
             Search::Nrpa(_) => "nrpa",
             Search::BeamNrpa(_) => "beam-nrpa",
             Search::HdNrpa(_) => "hd-nrpa",
+            Search::Beam(_) => "beam",
         }
     }
 
@@ -72,6 +77,7 @@ impl Search {
             Search::Nrpa(nrpa) => nrpa.check(),
             Search::BeamNrpa(beam) => beam.check(),
             Search::HdNrpa(hd) => hd.check(),
+            Search::Beam(beam) => beam.check(),
         }
     }
 
@@ -84,6 +90,7 @@ impl Search {
                 Search::Nrpa(nrpa) => nrpa.run(problem, run),
                 Search::BeamNrpa(beam) => beam.run(problem, run),
                 Search::HdNrpa(hd) => hd.run(problem, run),
+                Search::Beam(beam) => beam.run(problem, run),
             }
             if !run.restarts() {
                 break;
@@ -140,7 +147,8 @@ mod tests {
         let hd = HdNrpa { iterations: iterations.clone(), beam: each(&[2, 3, 4]), ..HdNrpa::default() };
         let beam = BeamNrpa { level: 2, iterations, beam: each(&[2, 3]), ..BeamNrpa::default() };
         let mut text = String::new();
-        for search in [Search::HdNrpa(hd), Search::BeamNrpa(beam)] {
+        let wide = BeamSearch { width: 12, noise: 2.0, ..BeamSearch::default() };
+        for search in [Search::HdNrpa(hd), Search::BeamNrpa(beam), Search::Beam(wide)] {
             for seed in 1..=3 {
                 let ends = [
                     ("leftmove/60", end(&LeftMove { depth: 60 }, &search, None, seed)),
@@ -170,6 +178,7 @@ mod tests {
             Search::Nrpa(Nrpa { level: 1, iterations: 3, ..Nrpa::default() }),
             Search::BeamNrpa(BeamNrpa { level: 1, iterations: PerLevel::Same(3), ..BeamNrpa::default() }),
             Search::HdNrpa(HdNrpa { level: 1, iterations: PerLevel::Same(3), ..HdNrpa::default() }),
+            Search::Beam(BeamSearch { stabilise: 3, ..BeamSearch::default() }),
         ];
         for search in searches {
             // Two or three playouts: uniform ones do not come near 40 of 50.

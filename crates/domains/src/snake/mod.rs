@@ -19,8 +19,10 @@ use symmetric::Symmetric;
 const NAMES: &str =
     "a dimension from 2 to 16, or dimension-spread with a spread from 2 to 16, as in 8 or 9-3";
 
-const OPTIONS: &[(&str, &str)] =
-    &[("symmetric", "off (default) or on: only what a symmetry of the cube maps to itself, chosen by half")];
+const OPTIONS: &[(&str, &str)] = &[(
+    "symmetric",
+    "off (default), on: only what a symmetry of the cube maps to itself; 1 to 12: one of that order",
+)];
 
 /// The row of open paths.
 pub static SNAKE: Entry = Entry {
@@ -44,7 +46,7 @@ pub static COIL: Entry = Entry {
 
 fn open(request: &Request, domain: &'static str, closed: bool) -> Result<Opened, OpenError> {
     let mut options = request.options.clone();
-    let symmetric = options.choice("symmetric", &["off", "on"])? == 1;
+    let symmetric = options.choice("symmetric", &["off", "on", "1", "2", "3", "4", "5"])?;
     options.finish(OPTIONS)?;
     let (dimension, spread) = request.name.split_once('-').unwrap_or((request.name, "2"));
     let fail = |message| Err(OpenError::OutOfRange { domain, name: request.name.to_string(), message });
@@ -52,12 +54,14 @@ fn open(request: &Request, domain: &'static str, closed: bool) -> Result<Opened,
         return fail(format!("expected {NAMES}"));
     };
     let cube = Cube::new(d, k, closed);
-    if !symmetric {
-        return Ok(Opened::Problem(Box::new(cube)));
-    }
-    match Symmetric::new(cube) {
-        Some(half) => Ok(Opened::Problem(Box::new(half))),
-        None => fail("symmetric=on: expected a spread up to the dimension".into()),
+    let orders = match symmetric {
+        0 => return Ok(Opened::Problem(Box::new(cube))),
+        1 => symmetric::ORDERS,
+        more => more - 1..=more - 1, // the orders begin with 1
+    };
+    match Symmetric::new(cube, orders) {
+        Some(part) => Ok(Opened::Problem(Box::new(part))),
+        None => fail("symmetric: expected a spread up to the dimension, and for a snake order 2".into()),
     }
 }
 
@@ -252,6 +256,14 @@ fn free_neighbours(cube: &Cube, blocked: &[u64], v: u16) -> u32 {
     free
 }
 
+/// The vertices that are free when the ball around the head is blocked as well: what a path has left to grow into.
+fn free_beyond(cube: &Cube, blocked: &[u64], head: u16) -> u32 {
+    let (word, low) = ((head >> 6) as usize, (head & 63) as usize);
+    let free: u32 = blocked.iter().map(|bits| bits.count_zeros()).sum();
+    let taken = |&(xor, r): &(usize, usize)| (cube.near[r][low] & !blocked[word ^ xor]).count_ones();
+    free - cube.ball.iter().map(taken).sum::<u32>()
+}
+
 impl Domain for Cube {
     type State = State;
     type Move = u8; // the dimension, from 0
@@ -384,6 +396,10 @@ impl Problem for Cube {
                 keep(dimension);
             }
         }
+    }
+
+    fn promise(&self, state: &State) -> Option<f64> {
+        Some(f64::from(free_beyond(self, &state.blocked, state.head())))
     }
 
     fn best_known(&self) -> Option<f64> {
@@ -652,7 +668,8 @@ mod tests {
             let (name, options) = crate::instance::split_options(name);
             (COIL.open)(&Request { name, options, read: &|_| Err("no files".into()) })
         };
-        assert!(open("8:symmetric=on").is_ok() && open("3-4").is_ok());
+        assert!(open("8:symmetric=on").is_ok() && open("8:symmetric=2").is_ok() && open("3-4").is_ok());
+        assert!(open("8:symmetric=6").is_err_and(|e| e.to_string().contains("off, on, 1, 2")));
         assert!(open("3-4:symmetric=on").is_err_and(|e| e.to_string().contains("up to the dimension")));
         assert!(open("8:symmetric=yes").is_err() && open("8:symmetry=on").is_err());
         let cube = Cube::new(16, 2, false);

@@ -6,11 +6,17 @@
 //! its length: the walk goes from 0 towards the image of 0, its images go with it, and the score is that of the longest
 //! coil that could be closed at any point of the walk, so that no walk is lost by not ending at home.
 //!
-//! Leaves out: symmetries that are the same but for the names of dimensions, and with them the coils that have none.
+//! Order 1 is no symmetry: any coil, walked in the same way.
+//!
+//! Leaves out: symmetries that are the same but for the names of dimensions.
 
-use super::{Cube, State as Plain, free_neighbours};
+use super::{Cube, State as Plain, free_beyond, free_neighbours};
 use sortie_core::picture::Picture;
 use sortie_core::{Choices, Domain, Problem};
+use std::ops::RangeInclusive;
+
+/// All orders that are looked at.
+pub(super) const ORDERS: RangeInclusive<usize> = 2..=5;
 
 /// The instance.
 #[derive(Debug)]
@@ -88,9 +94,13 @@ impl Clone for State {
 }
 
 impl Symmetric {
-    /// `None` if there is no symmetry to begin with.
-    pub(super) fn new(cube: Cube) -> Option<Symmetric> {
-        let symmetries = if cube.closed { coil_symmetries(&cube) } else { snake_symmetries(&cube) };
+    /// What symmetries of these orders map to itself; `None` if there are none. Those of a snake have order 2.
+    pub(super) fn new(cube: Cube, orders: RangeInclusive<usize>) -> Option<Symmetric> {
+        let symmetries = match cube.closed {
+            true => coil_symmetries(&cube, orders),
+            false if orders.contains(&2) => snake_symmetries(&cube),
+            false => Vec::new(),
+        };
         (!symmetries.is_empty()).then_some(Symmetric { cube, symmetries })
     }
 
@@ -360,6 +370,10 @@ impl Problem for Symmetric {
         out.codes.extend(out.moves.iter().map(|&mv| self.code(state, mv)));
     }
 
+    fn promise(&self, state: &State) -> Option<f64> {
+        Some(f64::from(free_beyond(&self.cube, &state.blocked, state.path[state.path.len() - 1])))
+    }
+
     fn best_known(&self) -> Option<f64> {
         self.cube.best_known()
     }
@@ -381,10 +395,10 @@ fn snake_symmetries(cube: &Cube) -> Vec<Symmetry> {
     all
 }
 
-/// The symmetries of order 2 to 5 that take 0 to vertices at least k from it.
-fn coil_symmetries(cube: &Cube) -> Vec<Symmetry> {
+/// The symmetries of these orders that take 0 to vertices at least k from it.
+fn coil_symmetries(cube: &Cube, orders: RangeInclusive<usize>) -> Vec<Symmetry> {
     let mut all = Vec::new();
-    for order in 2..=5 {
+    for order in orders {
         let kinds: Vec<Cycle> = (1..=order)
             .filter(|length| order % length == 0)
             .flat_map(|length| (0..1u32 << length).map(move |shift| Cycle { length, shift }))
@@ -468,17 +482,28 @@ mod tests {
     fn conforms() {
         for (d, k) in [(2, 2), (4, 4), (5, 2), (7, 3), (8, 2), (9, 4), (13, 6)] {
             for closed in [false, true] {
-                conformance::problem(&Symmetric::new(Cube::new(d, k, closed)).unwrap(), 5, 1);
+                conformance::problem(&Symmetric::new(Cube::new(d, k, closed), ORDERS).unwrap(), 5, 1);
             }
+            conformance::problem(&Symmetric::new(Cube::new(d, k, true), 1..=1).unwrap(), 5, 1);
         }
+    }
+
+    #[test]
+    fn snakes_have_symmetries_of_order_2_only() {
+        let new = |closed, order| {
+            Symmetric::new(Cube::new(7, 3, closed), order..=order).map(|s| s.symmetries.len())
+        };
+        assert_eq!((new(false, 1), new(false, 3)), (None, None));
+        assert!(new(false, 2).is_some_and(|n| n > 1));
+        assert_eq!(new(true, 1), Some(1));
     }
 
     #[test]
     fn what_is_found_replays_in_the_plain_cube() {
         let mut rng = Rng::new(5, 0);
         for (d, k) in [(3, 2), (5, 2), (7, 2), (6, 3), (8, 3), (9, 4), (10, 5), (11, 6), (8, 7)] {
-            for closed in [false, true] {
-                let half = Symmetric::new(Cube::new(d, k, closed)).unwrap();
+            for (closed, orders) in [(false, ORDERS), (true, ORDERS), (true, 1..=1)] {
+                let half = Symmetric::new(Cube::new(d, k, closed), orders).unwrap();
                 let (mut scratch, mut longest) = (Vec::new(), 0.0f64);
                 for _ in 0..200 {
                     let mut state = half.initial();
