@@ -364,6 +364,16 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Puts another solution of the same score in the place of the best: of equals that come from several threads, the
+    /// search knows which one counts, however soon each was there.
+    pub fn prefer(&mut self, moves: impl FnOnce() -> Vec<String>) {
+        if let Some(best) = &mut self.best
+            && !best.moves.is_empty()
+        {
+            best.moves = moves();
+        }
+    }
+
     /// What several threads have agreed on, each of them has offered by its own hand before.
     #[cold]
     fn show(&self, witness: &dyn Witness, score: f64, moves: &dyn Fn() -> Vec<String>) {

@@ -90,6 +90,16 @@ struct Step<M> {
     before: Option<Rc<Step<M>>>,
 }
 
+/// In a loop: the steps of a long game, dropped one inside the other, would not fit on the stack.
+impl<M> Drop for Step<M> {
+    fn drop(&mut self) {
+        let mut before = self.before.take();
+        while let Some(mut step) = before.and_then(Rc::into_inner) {
+            before = step.before.take();
+        }
+    }
+}
+
 /// A position that may be kept: choice number `choice` of `places[parent]`.
 struct Candidate {
     value: f64,
@@ -325,6 +335,14 @@ mod tests {
             search.run(&left, &mut run);
             assert_eq!(run.finish(), whole, "resumed at {}", checkpoint.playouts);
         }
+    }
+
+    #[test]
+    fn a_long_line_is_read_and_dropped() {
+        let steps = 1_000_000;
+        let last = (0..steps).fold(None, |before, mv| Some(Rc::new(Step { mv, before })));
+        assert!(line(&last).into_iter().eq(0..steps));
+        drop(last);
     }
 
     #[test]

@@ -233,13 +233,15 @@ pub(super) fn run<P: Problem>(problem: &P, nrpa: &Nrpa, every: u32, run: &mut Ru
         Islands::new(nrpa.workers, nrpa.iterations, every, run.playouts_left(), run.rng.bits())
     });
     if let Some(maker) = run.call_maker() {
-        let mut steward = Steward { problem, nrpa, islands, run, scratch: Scratch::new(problem) };
+        let mut steward =
+            Steward { problem, nrpa, islands, run, scratch: Scratch::new(problem), best_call: None };
         return maker.make(&mut Remote(&mut steward));
     }
     let threads = nrpa.workers.min(run.threads()) as usize;
     run.lead();
     let hand = run.hand(true);
-    let mut steward = Steward { problem, nrpa, islands, run, scratch: Scratch::new(problem) };
+    let mut steward =
+        Steward { problem, nrpa, islands, run, scratch: Scratch::new(problem), best_call: None };
     let work = |_, call: &Call| {
         let alarm = Alarm(hand.twin());
         let made = make(problem, nrpa, call, hand.twin());
@@ -281,6 +283,8 @@ struct Steward<'r, 'c, 'p, P: Problem> {
     islands: Islands,
     run: &'r mut Run<'c>,
     scratch: Scratch<P>,
+    /// The call that brought the best of this session: of equals the earliest call counts, not the first to come back.
+    best_call: Option<JobId>,
 }
 
 impl<P: Problem> JobSource for Steward<'_, '_, '_, P> {
@@ -292,12 +296,17 @@ impl<P: Problem> JobSource for Steward<'_, '_, '_, P> {
     }
 
     fn done(&mut self, id: JobId, (brought, stop): Self::Answer) -> bool {
-        if brought.score > self.run.best_score() {
+        let best = self.run.best_score();
+        if brought.score > best || brought.score == best && self.best_call.is_some_and(|call| id < call) {
             let policy = Policy::new(self.problem.codes_max());
             let offer = offer(self.nrpa);
             let trace = retrace(self.problem, offer, &policy, &brought.indices, &mut self.scratch);
-            let trace = trace.expect("a call returns what it has played");
-            self.run.offer(brought.score, || words(self.problem, &trace.moves));
+            let moves = words(self.problem, &trace.expect("a call returns what it has played").moves);
+            self.best_call = Some(id);
+            match brought.score > best {
+                true => self.run.offer(brought.score, || moves.clone()),
+                false => self.run.prefer(|| moves),
+            }
         }
         self.run.count_round(brought.playouts, stop);
         let wanted = match stop {
@@ -333,7 +342,7 @@ impl<P: Problem> JobSource for Remote<'_, '_, '_, '_, P> {
     }
 
     fn done(&mut self, id: JobId, brought: Brought) -> bool {
-        let Steward { problem, nrpa, islands, scratch, run } = &mut *self.0;
+        let Steward { problem, nrpa, islands, scratch, run, .. } = &mut *self.0;
         if islands.number(id).is_none() {
             return false;
         }
