@@ -277,13 +277,9 @@ fn line<M: Copy>(last: &Option<Rc<Step<M>>>) -> Vec<M> {
 #[cfg(test)]
 mod tests {
     use super::super::Search;
-    use super::super::trial::{end, optimum, tree};
+    use super::super::trial::{end, optimum, resumes_exactly_within, tree};
     use super::*;
-    use crate::run::{Control, Event, Limits, StreamCheckpoint};
     use crate::toy::LeftMove;
-    use std::sync::Mutex;
-    use std::sync::atomic::AtomicBool;
-    use std::time::Duration;
 
     fn beam(width: u32) -> Search {
         Search::Beam(BeamSearch { width, ..BeamSearch::default() })
@@ -311,30 +307,7 @@ mod tests {
     /// From any checkpoint, which holds the width under way, to the end of the whole run.
     #[test]
     fn resumes_at_the_beginning_of_a_search() {
-        let (left, search) = (LeftMove { depth: 12 }, beam(1_000));
-        let limits = Limits { playouts: Some(40_000), ..Limits::default() };
-        let stop = AtomicBool::new(false);
-        let whole = end(&left, &search, limits.playouts, 5);
-        let checkpoints = Mutex::new(Vec::new());
-        let observer = |event| {
-            if let Event::Checkpoint(checkpoint) = event {
-                checkpoints.lock().unwrap().push(checkpoint);
-            }
-        };
-        let mut control = Control::new(limits.clone(), &stop, &observer);
-        control.checkpoint_every = Some(Duration::ZERO);
-        let mut run = Run::new(&control, 5, 0, 1);
-        search.run(&left, &mut run);
-        assert_eq!(run.finish(), whole);
-        let taken: Vec<StreamCheckpoint> = checkpoints.into_inner().unwrap();
-        let inside = || taken.iter().filter(|checkpoint| !checkpoint.search.is_empty());
-        assert!(inside().count() > 3, "{}", inside().count());
-        for checkpoint in inside() {
-            let control = Control::new(limits.clone(), &stop, &|_| {});
-            let mut run = Run::new(&control, 5, 0, 1).resume(checkpoint.clone());
-            search.run(&left, &mut run);
-            assert_eq!(run.finish(), whole, "resumed at {}", checkpoint.playouts);
-        }
+        resumes_exactly_within(&LeftMove { depth: 12 }, &beam(1_000), 40_000, 4);
     }
 
     #[test]

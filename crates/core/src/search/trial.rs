@@ -54,12 +54,22 @@ pub fn guided_end<P: Problem>(
 
 /// Goes on from checkpoints of a run, of which there are at least `n`, and expects the end of the whole run.
 pub fn resumes_exactly<P: Problem>(problem: &P, search: &Search, n: usize) {
-    resumes_exactly_guided(problem, search, None, n);
+    resumes(problem, search, None, None, n);
+}
+
+/// The same of a run that ends after so many playouts, and so begins its search again and again.
+pub fn resumes_exactly_within<P: Problem>(problem: &P, search: &Search, playouts: u64, n: usize) {
+    resumes(problem, search, None, Some(playouts), n);
 }
 
 /// The same with a guide.
 pub fn resumes_exactly_guided<P: Problem>(problem: &P, search: &Search, guide: Option<Guide>, n: usize) {
-    let whole = guided_end(problem, search, guide.clone(), None, 5);
+    resumes(problem, search, guide, None, n);
+}
+
+fn resumes<P: Problem>(problem: &P, search: &Search, guide: Option<Guide>, playouts: Option<u64>, n: usize) {
+    let limits = Limits { playouts, ..Limits::default() };
+    let whole = guided_end(problem, search, guide.clone(), playouts, 5);
     let stop = AtomicBool::new(false);
     let checkpoints = Mutex::new(Vec::new());
     let observer = |event| {
@@ -67,7 +77,7 @@ pub fn resumes_exactly_guided<P: Problem>(problem: &P, search: &Search, guide: O
             checkpoints.lock().unwrap().push(checkpoint);
         }
     };
-    let mut control = Control::new(Limits::default(), &stop, &observer);
+    let mut control = Control::new(limits.clone(), &stop, &observer);
     control.checkpoint_every = Some(Duration::ZERO);
     control.guide = guide.clone();
     let mut run = Run::new(&control, 5, 0, 1);
@@ -78,7 +88,7 @@ pub fn resumes_exactly_guided<P: Problem>(problem: &P, search: &Search, guide: O
     assert!(taken.len() >= n, "{} checkpoints", taken.len());
     let step = 1 + taken.len() / RESUMED_MAX;
     for checkpoint in taken.into_iter().step_by(step) {
-        let mut control = Control::new(Limits::default(), &stop, &|_| {});
+        let mut control = Control::new(limits.clone(), &stop, &|_| {});
         control.guide = guide.clone();
         let at = checkpoint.playouts;
         let mut run = Run::new(&control, 5, 0, 1).resume(checkpoint);
