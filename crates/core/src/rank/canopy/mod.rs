@@ -50,6 +50,10 @@ const VALUE: u8 = 23;
 const HOP_AND_BACK: f64 = 30_000.0;
 /// A core may be idle for this share of a playout before more are begun.
 const IDLE_SHARE: f64 = 0.05;
+/// How many more a rank may then have in flight, and how many fewer each time too many wait for a core. News comes in
+/// lumps, a frame at a time: a rank that asks for little is idle again before the next frame.
+const RAISE: f64 = 2.0;
+const LOWER: f64 = 0.1;
 
 pub(crate) struct Canopy {
     me: RankId,
@@ -170,10 +174,10 @@ impl Canopy {
         let idle = self.idle_since.map_or(0, |since| now.saturating_sub(since)) as f64;
         if idle > IDLE_SHARE * self.playout && self.account.home > self.raised {
             // One more look for each that comes home.
-            self.cap = (self.cap + 0.5).min(64.0 * self.players());
+            self.cap = (self.cap + RAISE).min(64.0 * self.players());
             self.raised = self.account.home;
         } else if self.ready.len() as f64 > 1.0 + 2.0 * self.queue() {
-            self.cap = (self.cap - 0.1).max(1.0);
+            self.cap = (self.cap - LOWER).max(1.0);
         }
     }
 
