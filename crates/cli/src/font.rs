@@ -48,12 +48,15 @@ const GLYPHS: [&str; 95] = [
 /// What stands for a character that is not here.
 const BOX: &str = "00 40 46 06 00";
 
+/// How wide a text is.
+pub fn width(text: &str, size: f64) -> f64 {
+    (text.chars().count() as f64 * ADVANCE - (ADVANCE - 4.0)) * STEP_X * size
+}
+
 /// The lines of a text whose middle is at (x, y).
 pub fn strokes(text: &str, x: f64, y: f64, size: f64) -> Vec<Vec<(f64, f64)>> {
-    let n = text.chars().count() as f64;
-    let width = (n * ADVANCE - (ADVANCE - 4.0)) * STEP_X * size;
     let mut lines = Vec::new();
-    let mut left = x - width / 2.0;
+    let mut left = x - width(text, size) / 2.0;
     for c in text.chars() {
         let index = (c as usize).wrapping_sub(32);
         for line in GLYPHS.get(index).unwrap_or(&BOX).split('/').filter(|line| !line.is_empty()) {

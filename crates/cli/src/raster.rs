@@ -44,12 +44,17 @@ impl Canvas {
             }
             Shape::Line { points, width, stroke } => self.line(points, *width, *stroke),
             Shape::Area { points, fill, opacity } => self.area(points, *fill, *opacity),
-            Shape::Text { x, y, size, fill, text } => {
-                for line in font::strokes(text, *x, *y, *size) {
-                    let weight = if line.len() == 1 { font::DOT } else { font::WEIGHT };
-                    self.line(&line, size * weight, *fill);
-                }
+            Shape::Text { x, y, size, fill, text } => self.text(text, (*x, *y), *size, *fill),
+            Shape::Label { x, y, size, fill, text } => {
+                self.text(text, (x + font::width(text, *size) / 2.0, *y), *size, *fill);
             }
+        }
+    }
+
+    fn text(&mut self, text: &str, (x, y): (f64, f64), size: f64, fill: Colour) {
+        for line in font::strokes(text, x, y, size) {
+            let weight = if line.len() == 1 { font::DOT } else { font::WEIGHT };
+            self.line(&line, size * weight, fill);
         }
     }
 

@@ -19,6 +19,8 @@ pub enum Shape {
     Area { points: Vec<(f64, f64)>, fill: Colour, opacity: f64 },
     /// A text centred on (x, y), `size` high.
     Text { x: f64, y: f64, size: f64, fill: Colour, text: String },
+    /// A text that begins at x.
+    Label { x: f64, y: f64, size: f64, fill: Colour, text: String },
 }
 
 /// A named place of a drawing, for whoever plays by pointing: words of moves are made of such names.
@@ -97,10 +99,11 @@ impl Picture {
                     "<polygon points=\"{}\" fill=\"#{fill:06x}\" fill-opacity=\"{opacity:.2}\"/>",
                     path(points)
                 ),
-                Shape::Text { x, y, size, fill, text } => writeln!(
+                Shape::Text { x, y, size, fill, text } | Shape::Label { x, y, size, fill, text } => writeln!(
                     s,
                     "<text x=\"{x:.2}\" y=\"{y:.2}\" font-size=\"{size:.2}\" fill=\"#{fill:06x}\" \
-                     text-anchor=\"middle\" dominant-baseline=\"central\">{}</text>",
+                     text-anchor=\"{}\" dominant-baseline=\"central\">{}</text>",
+                    if matches!(shape, Shape::Label { .. }) { "start" } else { "middle" },
                     escape(text)
                 ),
             };
@@ -128,9 +131,11 @@ mod tests {
         let mut p = Picture::new(10.0, 20.0, "a < b");
         p.shapes.push(Shape::Rect { x: 0.0, y: 1.0, w: 2.0, h: 3.0, round: 0.5, fill: 0xff0000 });
         p.shapes.push(Shape::Text { x: 1.0, y: 1.0, size: 4.0, fill: INK, text: "\"&".into() });
+        p.shapes.push(Shape::Label { x: 1.0, y: 1.0, size: 4.0, fill: INK, text: "b".into() });
         let svg = p.svg();
         assert!(svg.contains("<title>a &lt; b</title>"));
         assert!(svg.contains("fill=\"#ff0000\""));
-        assert!(svg.contains(">&quot;&amp;</text>"));
+        assert!(svg.contains("text-anchor=\"middle\" dominant-baseline=\"central\">&quot;&amp;</text>"));
+        assert!(svg.contains("text-anchor=\"start\" dominant-baseline=\"central\">b</text>"));
     }
 }

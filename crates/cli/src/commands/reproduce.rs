@@ -9,11 +9,7 @@ use std::path::{Path, PathBuf};
 /// Runs the command.
 pub fn run(args: &Reproduce) -> Result<Verdict> {
     let Some(name) = &args.study else {
-        for (name, about) in papers::STUDIES {
-            output::print(&format!("{name:26} {about}"))?;
-        }
-        #[cfg(feature = "neural")]
-        for (name, about) in study::morpion::STUDIES {
+        for (name, about) in study::all() {
             output::print(&format!("{name:26} {about}"))?;
         }
         return Ok(Verdict::Done);

@@ -174,7 +174,8 @@ impl Chart {
             let points = series.points.iter().map(|p| (x(p.x), y(p.mean))).collect();
             shapes.push(Shape::Line { points, width: 2.5, stroke: colour });
         }
-        // Names beside the last points, pushed apart where lines end close together.
+        // Names beside the last points and their whiskers, pushed apart where lines end close together.
+        let beside = WIDTH - RIGHT + if self.shaded() { 0.0 } else { self.series.len() as f64 * WHISKER_STEP };
         let mut names: Vec<(f64, usize)> = Vec::new();
         for (i, series) in self.series.iter().enumerate() {
             if let Some(last) = series.points.last() {
@@ -186,8 +187,8 @@ impl Chart {
         for (place, i) in names {
             let place = place.max(above + TEXT * 1.3);
             above = place;
-            let colour = PALETTE[i % PALETTE.len()];
-            shapes.push(text(WIDTH - RIGHT * 0.36, place, TEXT, colour, self.series[i].name.clone()));
+            let (colour, name) = (PALETTE[i % PALETTE.len()], self.series[i].name.clone());
+            shapes.push(Shape::Label { x: beside + 12.0, y: place, size: TEXT, fill: colour, text: name });
         }
     }
 }

@@ -30,6 +30,15 @@ const FORMAT: u32 = 1;
 /// No request is larger than this.
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
 
+/// Every study of this build with one line about it.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    #[cfg(feature = "neural")]
+    let of_networks = morpion::STUDIES;
+    #[cfg(not(feature = "neural"))]
+    let of_networks = [];
+    papers::STUDIES.into_iter().chain(of_networks)
+}
+
 /// Everything needed to repeat a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

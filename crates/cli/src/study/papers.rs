@@ -35,8 +35,9 @@ pub fn study(request: &Request) -> Result<Study> {
         "vrptw-r10x" => vrptw_r10x(request),
         "vrptw-learning" => vrptw_learning(request),
         other => {
-            let names: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
-            bail!("there is no study '{other}': expected {}", names.join(", "));
+            let names: Vec<&str> = super::all().map(|(name, _)| name).collect();
+            let more = if cfg!(feature = "neural") { "" } else { "; those of networks need the feature neural" };
+            bail!("there is no study '{other}' in this build: expected {}{more}", names.join(", "));
         }
     };
     if request.cpu {
@@ -48,8 +49,9 @@ pub fn study(request: &Request) -> Result<Study> {
     if !request.rows.is_empty() {
         for row in &request.rows {
             if !study.cells.iter().any(|cell| cell.row == *row) {
-                let rows: Vec<&str> = study.cells.iter().map(|cell| cell.row.as_str()).collect();
-                bail!("--rows {row}: {} has {}", request.study, rows.join(" "));
+                let mut rows: Vec<&str> = study.cells.iter().map(|cell| cell.row.as_str()).collect();
+                rows.dedup();
+                bail!("--rows {row}: {} has {}", request.study, rows.join(", "));
             }
         }
         study.cells.retain(|cell| request.rows.contains(&cell.row));

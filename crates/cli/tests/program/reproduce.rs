@@ -46,6 +46,7 @@ fn what_a_study_cannot_be_is_refused() {
         (STUDY.replace("200ms", "100ms"), "another study"),
         (STUDY.replace("table1", "table9"), "samegame-table1"),
         (STUDY.replace("1,2", "21"), "21"),
+        ("reproduce nrpa-parallel-time --rows 7 --out other".into(), "has board 1\n"),
     ] {
         let ran = home.run(&line);
         assert_eq!(ran.code, 2, "{line}");

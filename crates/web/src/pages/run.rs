@@ -345,7 +345,7 @@ fn area(shape: &Shape) -> f64 {
         Shape::Line { points, width, .. } => {
             points.windows(2).map(|two| (two[0].0 - two[1].0).hypot(two[0].1 - two[1].1) * width).sum()
         }
-        Shape::Area { .. } | Shape::Text { .. } => 0.0,
+        Shape::Area { .. } | Shape::Text { .. } | Shape::Label { .. } => 0.0,
     }
 }
 
