@@ -175,7 +175,8 @@ impl Chart {
             shapes.push(Shape::Line { points, width: 2.5, stroke: colour });
         }
         // Names beside the last points and their whiskers, pushed apart where lines end close together.
-        let beside = WIDTH - RIGHT + if self.shaded() { 0.0 } else { self.series.len() as f64 * WHISKER_STEP };
+        let beside =
+            WIDTH - RIGHT + if self.shaded() { 0.0 } else { self.series.len() as f64 * WHISKER_STEP };
         let mut names: Vec<(f64, usize)> = Vec::new();
         for (i, series) in self.series.iter().enumerate() {
             if let Some(last) = series.points.last() {

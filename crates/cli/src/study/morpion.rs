@@ -279,7 +279,7 @@ fn table4(lab: &Lab) -> Result<Finding> {
     ];
     let mut text = format!(
         "## Table 4 and figure 6: expert iteration from scratch\n\n\
-         Ours: {} of {} threads for each expert; theirs 180 hours. 1,000 games of the plain search in the first round, 100 \
+         Ours: {} for each expert, threads: {}; theirs 180 hours. 1,000 games of the plain search in the first round, 100 \
          of the guided one in all others, the 400 best games of all rounds learnt for 4 epochs, 100 games of the network alone.\n\n\
          | expert | rounds | network mean | network best | best of both | published mean, best, hours |\n|---|---|---|---|---|---|\n",
         duration::show(lab.request.seconds),

@@ -36,7 +36,8 @@ pub fn study(request: &Request) -> Result<Study> {
         "vrptw-learning" => vrptw_learning(request),
         other => {
             let names: Vec<&str> = super::all().map(|(name, _)| name).collect();
-            let more = if cfg!(feature = "neural") { "" } else { "; those of networks need the feature neural" };
+            let more =
+                if cfg!(feature = "neural") { "" } else { "; those of networks need the feature neural" };
             bail!("there is no study '{other}' in this build: expected {}{more}", names.join(", "));
         }
     };
