@@ -22,6 +22,11 @@ main() {
     done | tar --null -T - -cf - | tar -xf - -C "$copy"
     # Other crates than the real ones in cargo's eyes: they share the target folder and must not take their places.
     sed -i.bak 's/^version = .*/version = "0.0.0-recipe"/' "$copy/Cargo.toml"
+    # They are compiled twice, and search for a moment only.
+    local manifest
+    for manifest in "$copy"/crates/*/Cargo.toml; do
+        printf '\n[profile.dev.package.%s]\nopt-level = 0\n' "$(sed -n 's/^name = "\(.*\)"$/\1/p' "$manifest" | head -1)"
+    done >>"$copy/Cargo.toml"
 
     local n=0 line where
     while IFS= read -r line <&3; do

@@ -9,7 +9,7 @@ use super::data::{self, Set};
 use super::train::{self, HowArgs, NET, Pace};
 use crate::args::{SearchArgs, WorkArgs};
 use crate::contest::{claim, processors, read_request, say_stopped};
-use crate::folder::Folder;
+use crate::folder::{Folder, write_whole};
 use crate::journal::{self, Journal};
 use crate::output::{self, count};
 use crate::policy::{self, PolicyArgs, PolicySpec};
@@ -31,6 +31,8 @@ pub const EXIT: &str = "exit.toml";
 const CURVE: &str = "curve.jsonl";
 /// The network whose own games are best.
 const BEST: &str = "best.safetensors";
+/// The seconds that were spent when it was last stopped: more than at the end of the last round.
+const SPENT: &str = "spent";
 /// The version of the folder's format.
 pub const FORMAT: u32 = 1;
 /// Seeds of one round, more than it has games.
@@ -199,15 +201,15 @@ pub fn iterate(
     }
     let folder = claim(path, EXIT, request, "expert iteration")?;
     let mut rounds: Vec<Round> = journal::read(&path.join(CURVE))?;
-    let before = rounds.last().map_or(0.0, |round| round.seconds);
+    let before = rounds.last().map_or(0.0, |round| round.seconds).max(spent(path));
     let begun = Instant::now();
     let seconds = || before + begun.elapsed().as_secs_f64();
-    let (ending, finished) = (AtomicBool::new(false), AtomicBool::new(false));
+    let late = || request.seconds.is_some_and(|limit| seconds() >= limit);
+    let (ending, finished) = (AtomicBool::new(late()), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !finished.load(Ordering::Relaxed) {
-                let late = request.seconds.is_some_and(|limit| seconds() >= limit);
-                ending.fetch_or(late || stop.load(Ordering::Relaxed), Ordering::Relaxed);
+                ending.fetch_or(late() || stop.load(Ordering::Relaxed), Ordering::Relaxed);
                 std::thread::sleep(LOOK);
             }
         });
@@ -236,7 +238,16 @@ pub fn iterate(
         finished.store(true, Ordering::Relaxed);
         done
     })?;
+    let spent = path.join(SPENT);
+    write_whole(&spent, format!("{:.3}\n", seconds()).as_bytes())
+        .with_context(|| format!("cannot write {}", spent.display()))?;
     Ok(rounds)
+}
+
+/// The seconds that `SPENT` says; 0 if it says nothing, as after a kill.
+fn spent(path: &Path) -> f64 {
+    let text = std::fs::read_to_string(path.join(SPENT)).unwrap_or_default();
+    text.trim().parse().ok().filter(|seconds: &f64| seconds.is_finite()).unwrap_or(0.0)
 }
 
 fn home(path: &Path, round: u32) -> PathBuf {

@@ -208,3 +208,17 @@ fn a_network_and_a_search_teach_each_other() {
     let net = |folder: &str| std::fs::read(home.path(folder).join("best.safetensors")).expect("a network");
     assert!(net("whole") == net("killed"), "the same network");
 }
+
+#[test]
+fn expert_iteration_has_no_more_time_when_it_is_asked_again() {
+    let home = Home::new();
+    let exit = "exit morpion/5D --search nrpa --level 1 --iterations 6 --games 6 --memory 8 --samples 4 --filters 4 \
+                --depth 2 --epochs 1 --quiet --json --time 3s --out timed";
+    let first = home.json(exit);
+    let spent = home.read("timed/spent");
+    assert!(spent.trim().parse::<f64>().expect("seconds") >= 3.0, "{spent}");
+    assert_eq!(home.json(exit)["rounds"], first["rounds"]);
+    // Whatever stands there is no reason to stop.
+    home.write("timed/spent", "nonsense");
+    assert_eq!(home.run(exit).code, 0);
+}
