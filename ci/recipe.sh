@@ -23,10 +23,13 @@ main() {
     # Other crates than the real ones in cargo's eyes: they share the target folder and must not take their places.
     sed -i.bak 's/^version = .*/version = "0.0.0-recipe"/' "$copy/Cargo.toml"
     # They are compiled twice, and search for a moment only.
-    local manifest
+    local manifest name
     for manifest in "$copy"/crates/*/Cargo.toml; do
-        printf '\n[profile.dev.package.%s]\nopt-level = 0\n' "$(sed -n 's/^name = "\(.*\)"$/\1/p' "$manifest" | head -1)"
-    done >>"$copy/Cargo.toml"
+        name=$(sed -n 's/^name = "\(.*\)"$/\1/p' "$manifest" | head -1)
+        # The manifest says it of some already.
+        grep -qF "[profile.dev.package.$name]" "$copy/Cargo.toml" ||
+            printf '\n[profile.dev.package.%s]\nopt-level = 0\n' "$name" >>"$copy/Cargo.toml"
+    done
 
     local n=0 line where
     while IFS= read -r line <&3; do
