@@ -379,6 +379,10 @@ impl Member {
     /// Takes what came of it.
     pub fn played(&mut self, task: Task, played: Played, now: Nanos, out: &mut Outbox) {
         if task.round == self.round {
+            // As long as the front itself gets on, nothing is amiss: on its own it hears from nobody.
+            if self.front.stage == Stage::Running && !self.front.halted {
+                self.front.last_news = now;
+            }
             self.rank.played(task.ticket, played, now, out);
             self.settle(now, out);
         }

@@ -86,6 +86,24 @@ fn lost_frames_and_dead_ranks_end_no_search_without_a_move() {
     }
 }
 
+/// Ranks are taken for gone when nothing is heard of them for a second of virtual time; these searches take ten, and
+/// as much again where one rank is slower than the front.
+#[test]
+fn a_search_by_playouts_may_take_its_time() {
+    for form in forms() {
+        for nodes in [1, 3] {
+            let costs = Costs { playout: vec![50_000_000.0], ..Costs::default() };
+            let net = Net { slow: vec![(1, 2.0)], ..Net::default() };
+            let plan = Plan { gang: Gang { form, nodes, ..Gang::default() }, uct: uct(), seed: 1 };
+            let game = Boxed::new(Nim { heap: 200 });
+            let mut player = GangPlayer::new(&game, &plan, Engine::Virtual(net, costs)).unwrap();
+            let thought = think(&mut player, Budget::playouts(u64::from(200 * nodes)));
+            let gang = thought.gang.as_ref().unwrap();
+            assert_eq!((gang.home, &gang.note), (u64::from(200 * nodes), &None), "{form:?}, {nodes} nodes");
+        }
+    }
+}
+
 #[test]
 fn all_forms_find_the_winning_move_on_threads_and_in_virtual_time() {
     // Few enough that a tree without a table finds it, too.
