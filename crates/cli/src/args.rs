@@ -394,7 +394,8 @@ Examples:
   sortie reproduce                                            what there is
   sortie reproduce samegame-table1 --time 4m --threads 2      the whole table: 80 minutes
   sortie reproduce samegame-table1 --rows 1..3 --time 10s
-Stopped or killed, the same command with the same --out goes on and loses at most the run under way.")]
+Stopped or killed, the same command with the same --out goes on and loses at most the run under way;
+with more --seeds it is carried further.")]
 #[command(allow_negative_numbers = true)]
 pub struct Reproduce {
     /// The study; none: list them

@@ -168,32 +168,35 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder or opens it if it is of the same request. True if there was one.
+    /// Makes the folder, or opens it if it is of the same request or of one with fewer seeds. True if there was one.
     pub fn open(path: &Path, request: &Request) -> Result<(Folder, bool)> {
         let file = path.join(REQUEST);
-        if file.exists() {
-            let found = read_request(path)?;
-            // All but the version of the program, which may have been updated meanwhile.
-            let same = Request { sortie: found.sortie.clone(), ..request.clone() };
-            if found != same {
+        let found = if file.exists() { Some(read_request(path)?) } else { None };
+        if let Some(found) = &found {
+            // The program may have been updated meanwhile; and more seeds carry a study further.
+            let same = Request { sortie: found.sortie.clone(), seeds: found.seeds, ..request.clone() };
+            if *found != same || request.seeds < found.seeds {
                 bail!(
-                    "{} holds another study ({}, {} a run): `sortie resume {}` goes on with it, or give another --out",
+                    "{} holds another study ({}, {} seeds, {} a run): `sortie resume {}` goes on with it, or give another --out",
                     path.display(),
                     found.study,
+                    found.seeds,
                     duration::show(found.seconds),
                     path.display()
                 );
             }
-            let _lock = folder::lock(path)?;
-            let done = journal::read(&path.join(CELLS))?;
-            return Ok((Folder { path: path.to_path_buf(), _lock, done }, true));
+        } else {
+            fs::create_dir_all(path.join("records"))
+                .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
         }
-        fs::create_dir_all(path.join("records"))
-            .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
         let _lock = folder::lock(path)?;
-        let text = toml::to_string(request)?;
-        write_whole(&file, text.as_bytes()).with_context(|| format!("cannot write {}", file.display()))?;
-        Ok((Folder { path: path.to_path_buf(), _lock, done: Vec::new() }, false))
+        let done = journal::read(&path.join(CELLS))?;
+        if found.as_ref().is_none_or(|found| found.seeds < request.seeds) {
+            let text = toml::to_string(request)?;
+            write_whole(&file, text.as_bytes())
+                .with_context(|| format!("cannot write {}", file.display()))?;
+        }
+        Ok((Folder { path: path.to_path_buf(), _lock, done }, found.is_some()))
     }
 
     fn add(&mut self, record: &Record, done: Done) -> Result<()> {

@@ -28,6 +28,24 @@ fn a_study_goes_on_where_it_was_and_loses_at_most_the_run_under_way() {
 }
 
 #[test]
+fn more_seeds_carry_a_study_further() {
+    let home = Home::new();
+    let study = |seeds: u32| {
+        format!("reproduce nrpa-parallel-time --time 20ms --seeds {seeds} --threads 2 --quiet --out study")
+    };
+    assert_eq!(home.run(&study(1)).code, 0);
+    let first = home.read("study/cells.jsonl");
+    assert_eq!(home.run(&study(2)).code, 0);
+    let both = home.read("study/cells.jsonl");
+    assert!(both.starts_with(&first), "runs were made again");
+    assert_eq!((first.lines().count(), both.lines().count()), (7, 14));
+    assert!(home.read("study/study.toml").contains("seeds = 2"), "`sortie resume` would want one");
+    let ran = home.run(&study(1));
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("2 seeds"), "{}", ran.stderr);
+}
+
+#[test]
 fn the_forms_of_a_figure_are_drawn_beside_the_sequential_search() {
     let home = Home::new();
     let ran = home
