@@ -30,7 +30,7 @@ row() { # name command...
 analyse=("$sortie" analyse "$game" --time "${seconds}s" --lines 1)
 row "2 threads, one tree" "${analyse[@]}" --player default:threads=2
 row "$form, 2 threads" "${analyse[@]}" --player "$form[nodes=2]:default"
-row "$form, 2 processes" "${mpi[@]}" -np 2 "${analyse[@]}" --player "$form:default" --engine mpi
+row "$form, 2 processes" mpirun --allow-run-as-root -np 2 "${analyse[@]}" --player "$form:default" --engine mpi
 for engine in "" "${mpi[*]} -np 2"; do
     $engine "$sortie" bench messages ${engine:+--engine mpi}
 done
