@@ -30,8 +30,11 @@ const COUNT: u8 = 6;
 const TALLY: u8 = 7;
 const PROVED: u8 = 8;
 const RESET: u8 = 9;
+const BUSY: u8 = 10;
 /// Kinds below this are ours, the rest the algorithm's.
 const OURS: u8 = 16;
+/// How often a rank that gets on says so, in nanoseconds: well within the patience of the front.
+const BEAT: Nanos = 250_000_000;
 /// Refusals that are kept for the log.
 const LOG_MAX: usize = 100;
 
@@ -88,6 +91,8 @@ pub(crate) struct Member {
     /// It has told the front that it is idle, and that the root is proved.
     told_idle: bool,
     told_proof: bool,
+    /// When it last looked whether it should say that it gets on, and what had come home by then.
+    beat: (Nanos, u64),
     round: u32,
     gone: Vec<RankId>,
     /// The position that is searched: a start and the moves from it.
@@ -137,6 +142,7 @@ impl Member {
             counted: false,
             told_idle: true,
             told_proof: false,
+            beat: (0, 0),
             round: 0,
             gone: Vec::new(),
             position: Arc::default(),
@@ -197,6 +203,7 @@ impl Member {
     fn enter(&mut self, epoch: u32, out: &mut Outbox) {
         self.epoch = epoch;
         self.round += 1;
+        self.beat.1 = 0;
         (self.searching, self.counted, self.told_idle, self.told_proof) = (false, false, false, false);
         out.begin(epoch);
         (self.before, self.refused) = (out.work, 0);
@@ -318,6 +325,8 @@ impl Member {
                 }
                 self.advance(now, out);
             }
+            // That it came is all there is to it.
+            BUSY => record.end()?,
             TALLY => {
                 let tally = read_tally(record)?;
                 if self.front.stage == Stage::Counting && self.front.waits[from.0 as usize] {
@@ -392,6 +401,9 @@ impl Member {
     pub fn tick(&mut self, now: Nanos, out: &mut Outbox) -> Nanos {
         let mut next = if self.searching { self.rank.tick(now, out) } else { Nanos::MAX };
         self.settle(now, out);
+        if self.me != RankId(0) && self.searching && !self.told_idle {
+            next = next.min(self.beat(now, out));
+        }
         if self.front.stage != Stage::Done {
             if let (Stage::Running, Some(nanos)) = (self.front.stage, self.front.order.nanos) {
                 // What is under way should come home within the time, too; what has not when it is up, stays away.
@@ -411,6 +423,20 @@ impl Member {
             next = next.min(self.front.last_news.saturating_add(self.front.patience));
         }
         next
+    }
+
+    /// Says now and then that something came home: not every algorithm has more to say before its search is over. Returns
+    /// when to look again.
+    fn beat(&mut self, now: Nanos, out: &mut Outbox) -> Nanos {
+        let (last, before) = self.beat;
+        if now >= last.saturating_add(BEAT) {
+            let home = self.rank.account().home;
+            if home > before {
+                out.record(RankId(0), BUSY);
+            }
+            self.beat = (now, home);
+        }
+        self.beat.0.saturating_add(BEAT)
     }
 
     /// Says that the root is proved, and that nothing is under way, once each.

@@ -91,10 +91,11 @@ fn lost_frames_and_dead_ranks_end_no_search_without_a_move() {
 #[test]
 fn a_search_by_playouts_may_take_its_time() {
     for form in forms() {
-        for nodes in [1, 3] {
+        for (nodes, frequency) in [(1, 3.0), (3, 3.0), (3, 0.0)] {
             let costs = Costs { playout: vec![50_000_000.0], ..Costs::default() };
             let net = Net { slow: vec![(1, 2.0)], ..Net::default() };
-            let plan = Plan { gang: Gang { form, nodes, ..Gang::default() }, uct: uct(), seed: 1 };
+            let gang = Gang { form, nodes, frequency, ..Gang::default() };
+            let plan = Plan { gang, uct: uct(), seed: 1 };
             let game = Boxed::new(Nim { heap: 200 });
             let mut player = GangPlayer::new(&game, &plan, Engine::Virtual(net, costs)).unwrap();
             let thought = think(&mut player, Budget::playouts(u64::from(200 * nodes)));
