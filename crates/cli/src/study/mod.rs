@@ -177,7 +177,7 @@ impl Folder {
             let same = Request { sortie: found.sortie.clone(), seeds: found.seeds, ..request.clone() };
             if *found != same || request.seeds < found.seeds {
                 bail!(
-                    "{} holds another study ({}, {} seeds, {} a run): `sortie resume {}` goes on with it, or give another --out",
+                    "{} holds another study ({}, --seeds {}, {} a run): `sortie resume {}` goes on with it, or give another --out",
                     path.display(),
                     found.study,
                     found.seeds,

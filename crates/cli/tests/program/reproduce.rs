@@ -42,7 +42,7 @@ fn more_seeds_carry_a_study_further() {
     assert!(home.read("study/study.toml").contains("seeds = 2"), "`sortie resume` would want one");
     let ran = home.run(&study(1));
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("2 seeds"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--seeds 2"), "{}", ran.stderr);
 }
 
 #[test]
