@@ -149,6 +149,11 @@ impl Chooser {
         edges.min(self.unprune_first + (ln(arrived.max(1) as f32) * self.unprune_scale) as usize)
     }
 
+    /// Whether moves that nobody has tried are all worth the same.
+    pub fn untried_alike(&self) -> bool {
+        self.rule == Rule::Uct && self.bias == 0.0
+    }
+
     /// What the rule makes of the simulations that have come to a node.
     #[inline(always)]
     fn exploration(&self, arrived: u32) -> f32 {

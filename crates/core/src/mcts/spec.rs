@@ -128,7 +128,7 @@ impl Default for Uct {
             reuse: true,
             threads: 1,
             in_flight: 1,
-            counting: Counting::Unobserved,
+            counting: Counting::Mixed,
             memory: 256,
         }
     }

@@ -12,6 +12,8 @@
 //!   must be told anyhow, and judges by its own nodes whether to send the job down again.
 //! - With `stay` a node asks for the job only when that share of its visits is new to it. It halves the records of a
 //!   large search, and makes its tree shallower.
+//! - A job keeps no more to itself than its part of a share (`keep`) of what is home. Whoever has bad luck goes home at once
+//!   and whoever has good luck stays, so that otherwise the root hears the worse half of all.
 //! - A job is granted so many playouts; the front hands them out in shrinking lots, so that a number of playouts is met
 //!   exactly. What a job does not use is granted again when it is home.
 //! - Jobs in flight count as unobserved at every node above them, also where it is asked whether a position has been
@@ -35,7 +37,7 @@ use std::collections::VecDeque;
 const DOWN: u8 = 32;
 const UP: u8 = 33;
 /// Playouts that a job is granted at most.
-const GRANT_MAX: u64 = 1024;
+const GRANT_MAX: u32 = 1024;
 /// Jobs at most: as many as a move can have in flight.
 const JOBS_MAX: u64 = 0x7fff;
 
@@ -252,7 +254,8 @@ impl Df {
     /// How many playouts the next job is granted; 0: there is nothing left to do.
     fn grant(&self) -> u32 {
         let left = self.account.quota - self.account.home - self.granted;
-        (left / (2 * self.cap)).clamp(1, GRANT_MAX).min(left) as u32
+        let fair = (self.gang.keep * self.account.home as f64 / self.cap as f64) as u64;
+        (left / (2 * self.cap)).min(fair).clamp(1, GRANT_MAX.into()).min(left) as u32
     }
 }
 
@@ -305,7 +308,7 @@ impl Rank for Df {
                     job.levels.push(Level::read(&mut record, self.known)?);
                 }
                 record.end()?;
-                if grant == 0 || u64::from(grant) > GRANT_MAX {
+                if grant == 0 || grant > GRANT_MAX {
                     return Err(record.wrong("a job without work"));
                 }
                 if self.ground.walk.follow(&job.path)?.is_some() || job.path.is_empty() {
@@ -427,5 +430,32 @@ impl Rank for Df {
         self.ground.clear();
         self.ground.walk.reseed(seed);
         self.root = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcts::Uct;
+    use crate::rank::{Form, GameWalker};
+    use crate::toy::Nim;
+    use std::sync::Arc;
+
+    #[test]
+    fn jobs_keep_a_share_of_what_is_home_and_no_more_than_is_asked_for() {
+        let grant = |keep, quota, home| {
+            let gang = Gang { form: Form::DfUct, par: 4, keep, ..Gang::default() };
+            let walk = GameWalker::new(Arc::new(Nim { heap: 21 }), &Uct { memory: 1, ..Uct::plain() }, 1, 0);
+            let mut df = Df::new(&gang, RankId(0), Box::new(walk), None);
+            df.set(None, &[], &[RankId(0), RankId(1)]).unwrap();
+            df.begin(quota, 0);
+            df.account.home = home;
+            df.grant()
+        };
+        // Eight jobs.
+        assert_eq!([0, 8, 320, 32_000].map(|home| grant(0.25, u64::MAX, home)), [1, 1, 10, 1000]);
+        assert_eq!([0, 8].map(|home| grant(1e6, u64::MAX, home)), [1, GRANT_MAX]);
+        assert_eq!(grant(0.25, 32_100, 32_000), 6, "half of what is left, shared by eight");
+        assert_eq!(grant(0.25, 320, 320), 0, "there is nothing left");
     }
 }

@@ -104,6 +104,8 @@ fn draw(form: Form, seed: u64) -> (Gang, Net) {
         pieces: [1, 2, 16][rng.below(3)],
         grow_min: [2, 4, 32][rng.below(3)],
         fan: 1 + rng.below(4) as u32,
+        flying: [0.25, 1.0][rng.below(2)],
+        keep: [0.0, 0.25, 1e6][rng.below(3)],
         ..Gang::default()
     };
     let net = Net {

@@ -133,6 +133,9 @@ pub struct Gang {
     /// The share of a node's visits that must be new to a job before it goes back up to that node because another move
     /// is better there (df-UCT, MP-MCTS); 0: at once, as published.
     pub stay: f64,
+    /// Jobs may keep values to themselves until these are this share of all that are home (df-UCT, MP-MCTS); a million: for
+    /// as long as they like, as published.
+    pub keep: f64,
     /// Visits above which a node is copied to all ranks (UCT-Treesplit).
     pub dup: u32,
     /// The standard error that is left, of what the others know of a move, when they are told again: alpha is
@@ -156,11 +159,11 @@ impl Default for Gang {
             ranks: 1,
             threads: 1,
             par: 2,
-            pieces: 16,
+            pieces: 4,
             grow_min: 32,
             lag: 0.0005,
             fan: 4,
-            flying: 0.25,
+            flying: 1.0,
             traversers: 1,
             group: 4,
             leaf_playouts: 1,
@@ -170,6 +173,7 @@ impl Default for Gang {
             vote: Vote::Sum,
             siblings: 2,
             stay: 0.0,
+            keep: 0.25,
             dup: 256,
             error: 0.99,
             sync_min: 8,
@@ -224,6 +228,7 @@ impl Gang {
             ("lag", self.lag, 1000.0, "0 to 1000"),
             ("flying", self.flying, 1000.0, "0 to 1000"),
             ("stay", self.stay, 1.0, "0 to 1"),
+            ("keep", self.keep, 1e6, "0 to 1000000"),
         ];
         for (name, given, max, expected) in real {
             if !(0.0..=max).contains(&given) {

@@ -257,9 +257,9 @@ impl Canopy {
         self.by_name.clear();
         self.phantoms.clear();
         self.neighbours = neighbours(self.me, &self.alive, self.gang.fan as usize);
-        // As deep as makes about as many subtrees as are wanted, if a dozen moves of a node are worth anything.
-        let pieces = f64::from(self.gang.pieces) * self.alive.len() as f64;
-        self.depth = if self.alive.len() > 1 { (pieces.ln() / 12f64.ln()).round() as usize } else { 0 };
+        // As deep as makes a subtree for every rank, if a dozen moves of a node are worth anything. No deeper: of a node with
+        // few visits replicas do not hear in time that others are trying its moves, too; its owner knows.
+        self.depth = (self.alive.len() as f64).log(12.0).ceil() as usize;
         let root = match root {
             Some(root) => {
                 self.ground.tree.keep(root, 0);

@@ -14,7 +14,7 @@
 //! canopy, with all statistics, and what hangs below each of its moves to the owner of that move, so nothing learnt is
 //! lost and no owner has more than a small share of the work (`grow`).
 //!
-//! *What is in flight counts* as unobserved, at home and, by the differences, everywhere. A rank begins no more than it
+//! *What is in flight counts* at home and, by the differences, everywhere. A rank begins no more than it
 //! takes to keep its cores busy, and no more than a share of the visits there are: in flight is raised while a core has
 //! nothing to do and lowered while playouts wait for one, which is Little's law without a clock.
 //!
@@ -35,7 +35,7 @@ use crate::mcts::tree::{FULL, NodeId};
 use crate::play::PlayError;
 use crate::rng::mix;
 use std::collections::{HashMap, VecDeque};
-use sync::Neighbour;
+use sync::{Found, Neighbour};
 
 const SEARCH: u8 = 16;
 const REPORT: u8 = 17;
@@ -66,6 +66,8 @@ pub(crate) struct Canopy {
     tops: Vec<Top>,
     by_name: HashMap<u64, u32>,
     neighbours: Vec<Neighbour>,
+    /// What is used while a record is merged, and empty otherwise.
+    found: Vec<Found>,
     flights: Flights<Flight>,
     spare: Vec<Flight>,
     ready: VecDeque<Ticket>,
@@ -133,6 +135,7 @@ impl Canopy {
             tops: Vec::new(),
             by_name: HashMap::new(),
             neighbours: Vec::new(),
+            found: Vec::new(),
             flights: Flights::default(),
             spare: Vec::new(),
             ready: VecDeque::new(),
@@ -187,7 +190,10 @@ impl Canopy {
         let mut arrived = self.ground.tree.arrived(node);
         loop {
             let top = self.ground.tree.tag(node);
-            let edge = self.ground.chooser.descend(&self.ground.tree, node, arrived);
+            let mut edge = self.ground.chooser.descend(&self.ground.tree, node, arrived);
+            if top.is_some() {
+                edge = self.own_first(node, edge, arrived);
+            }
             self.ground.tree.set_out(node, edge);
             out.work.steps += 1;
             if let Some(top) = top {
@@ -234,6 +240,22 @@ impl Canopy {
                 None => return self.wait_for_playout(flight, out),
             }
         }
+    }
+
+    /// Where moves that nobody has tried are all alike, the same would be the first to every rank. So in the canopy each
+    /// begins with another.
+    fn own_first(&self, node: NodeId, edge: usize, arrived: u32) -> usize {
+        let tree = &self.ground.tree;
+        let untried = |e: &usize| {
+            let (stats, link) = (tree.stats(node, *e), tree.link(node, *e));
+            stats.visits() + link.in_flight() == 0 && stats.proof().is_none()
+        };
+        if !self.ground.chooser.untried_alike() || !untried(&edge) {
+            return edge;
+        }
+        let considered = self.ground.chooser.considered(arrived, tree.edges(node));
+        let count = (0..considered).filter(untried).count().max(1);
+        (0..considered).filter(untried).nth(self.me.0 as usize % count).unwrap_or(edge)
     }
 
     /// The node at the end of an edge, new if there is none; the walker stands there. `None`: no room.

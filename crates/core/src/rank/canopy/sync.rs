@@ -5,11 +5,14 @@
 //! merged with all that happened to the same move meanwhile. Records of growth take the same links, and links keep their
 //! order, so nobody hears of visits to a node that he has not heard of.
 
-use super::{Canopy, SYNC};
+use super::{Canopy, SYNC, Top};
+use crate::mcts::tree::NodeId;
 use crate::rank::{Nanos, Outbox, RankId, Reader, Refused};
 
 /// No record has more entries: they must fit one, and nobody should wait long for it.
 const ENTRIES_MAX: usize = 200;
+/// Bytes of an entry: edge, visits, sum, in flight.
+const ENTRY_BYTES: usize = 2 + 4 + 4 + 2;
 /// The least time between two records to a neighbour, in nanoseconds, and as simulations of this rank that come home
 /// meanwhile: where playouts take long, news is not worth a record sooner.
 const SPACING: Nanos = 20_000;
@@ -22,11 +25,14 @@ pub(super) struct Neighbour {
     pub to: RankId,
     /// By move of the canopy, at `Top::base` and after.
     pending: Vec<Delta>,
-    /// The moves with something pending.
-    dirty: Vec<u32>,
+    /// The moves with something pending: top and edge.
+    dirty: Vec<(u32, u16)>,
     visits: u64,
     told: Nanos,
 }
+
+/// A node that a record names: its place among the tops, if it is there, the node, and how many moves it has.
+pub(super) type Found = (Option<u32>, NodeId, usize);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Delta {
@@ -47,15 +53,15 @@ impl Neighbour {
         self.pending.resize(moves, Delta::default());
     }
 
-    fn add(&mut self, at: usize, visits: u32, sum: u32, in_flight: i32) {
-        let delta = &mut self.pending[at];
+    fn add(&mut self, (top, edge): (u32, u16), base: u32, visits: u32, sum: u32, in_flight: i32) {
+        let delta = &mut self.pending[base as usize + usize::from(edge)];
         delta.visits += visits;
         delta.sum += sum;
         delta.in_flight += in_flight;
         self.visits += u64::from(visits);
         if !delta.dirty {
             delta.dirty = true;
-            self.dirty.push(at as u32);
+            self.dirty.push((top, edge));
         }
     }
 }
@@ -79,10 +85,10 @@ impl Canopy {
         in_flight: i32,
         from: Option<RankId>,
     ) {
-        let at = self.tops[top].base as usize + edge;
+        let (base, at) = (self.tops[top].base, (top as u32, edge as u16));
         for neighbour in &mut self.neighbours {
             if Some(neighbour.to) != from {
-                neighbour.add(at, visits, sum as u32, in_flight);
+                neighbour.add(at, base, visits, sum as u32, in_flight);
             }
         }
     }
@@ -118,19 +124,14 @@ impl Canopy {
             let to = self.neighbours[i].to;
             let mut record = out.record(to, SYNC);
             let mut rest = some;
-            while let Some(&first) = rest.first() {
-                let top = self.tops.partition_point(|top| top.base <= first) - 1;
-                let (base, name) = (self.tops[top].base, self.tops[top].name);
-                let end = self.tops.get(top + 1).map_or(u32::MAX, |next| next.base);
-                let here = rest.partition_point(|&at| at < end);
+            while let Some(&(top, _)) = rest.first() {
+                let here = rest.iter().take_while(|&&(other, _)| other == top).count();
+                let Top { base, name, .. } = self.tops[top as usize];
                 record.u64(name).u8(here as u8);
-                for &at in &rest[..here] {
-                    let delta = std::mem::take(&mut self.neighbours[i].pending[at as usize]);
-                    record
-                        .u16((at - base) as u16)
-                        .u32(delta.visits)
-                        .u32(delta.sum)
-                        .u16(delta.in_flight as i16 as u16);
+                for &(_, edge) in &rest[..here] {
+                    let at = base as usize + usize::from(edge);
+                    let delta = std::mem::take(&mut self.neighbours[i].pending[at]);
+                    record.u16(edge).u32(delta.visits).u32(delta.sum).u16(delta.in_flight as i16 as u16);
                 }
                 rest = &rest[here..];
             }
@@ -147,19 +148,17 @@ impl Canopy {
             return Err(record.wrong("not from a neighbour"));
         }
         self.dismiss_phantoms();
+        let mut found = std::mem::take(&mut self.found);
+        self.look_up(record, &mut found)?;
         let mut record = record;
-        while record.left() > 0 {
-            let (name, entries) = (record.u64()?, record.u8()?);
-            let top = self.by_name.get(&name).copied();
-            for _ in 0..entries {
+        for (top, node, edges) in found.drain(..) {
+            record.u64()?;
+            for _ in 0..record.u8()? {
                 let (edge, visits, sum) = (usize::from(record.u16()?), record.u32()?, record.u32()?);
                 let in_flight = i32::from(record.u16()? as i16);
                 // Of a node that is not in this canopy: a record of growth was lost with an earlier search.
                 let Some(top) = top else { continue };
-                let node = self.tops[top as usize].node;
-                let sane = edge < self.ground.tree.edges(node)
-                    && visits < 1 << 26
-                    && u64::from(sum) <= 16 * u64::from(visits);
+                let sane = edge < edges && visits < 1 << 26 && u64::from(sum) <= 16 * u64::from(visits);
                 if !sane {
                     return Err(record.wrong("not what could be"));
                 }
@@ -171,6 +170,23 @@ impl Canopy {
                 }
                 out.work.merged += 1;
             }
+        }
+        self.found = found;
+        Ok(())
+    }
+
+    /// The nodes that a record names, all at once: each is somewhere else in memory, and so nobody waits for the one before.
+    fn look_up(&self, mut record: Reader, found: &mut Vec<Found>) -> Result<(), Refused> {
+        while record.left() > 0 {
+            let (name, entries) = (record.u64()?, record.u8()?);
+            record.bytes(ENTRY_BYTES * usize::from(entries))?;
+            found.push((self.by_name.get(&name).copied(), NodeId::NONE, 0));
+        }
+        for (top, node, _) in &mut *found {
+            *node = top.map_or(NodeId::NONE, |top| self.tops[top as usize].node);
+        }
+        for (top, node, edges) in found {
+            *edges = top.map_or(0, |_| self.ground.tree.edges(*node));
         }
         Ok(())
     }
