@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What many modelled nodes are worth (Lines of Action by the rules of the thesis, playouts of 0.6 ms, nodes of 12 cores):
 # canopy on NODES nodes against canopy on one node with TIMES times the time. 50 % and more says that the many are worth as
-# many times. A game of 64 nodes at 50 ms takes about a minute of CPU time, one of 128 at least two. Stopped, it goes on.
-# Usage: bench/strength.sh NODES TIMES [MILLISECONDS A MOVE] [GAMES] [FOLDER]     e.g. bench/strength.sh 64 15 50 60
+# many times. At 100 ms a game of 64 nodes takes about a minute of CPU time, one of 128 four. Stopped, it goes on.
+# Usage: bench/strength.sh NODES TIMES [MILLISECONDS A MOVE] [GAMES] [FOLDER]     e.g. bench/strength.sh 64 15 100 60
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 nodes=$1 times=$2 millis=${3:-50} games=${4:-60}
