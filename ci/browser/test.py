@@ -39,7 +39,7 @@ class Server:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=300)
 
 
 def main():
@@ -55,7 +55,7 @@ def main():
         make_tree(os.path.join(runs, "tree"), POSITIONS)
         make_others(sortie, runs)
         make_learning(runs)
-        solve = [sortie, "solve", "samegame/1", "--time", "10m", "--threads", "1", "--best-of", "2", "--seed", "1", "--quiet"]
+        solve = [sortie, "solve", "samegame/1", "--time", "24h", "--threads", "1", "--best-of", "2", "--seed", "1", "--quiet"]
         run = subprocess.Popen([*solve, "--out", os.path.join(runs, "live")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         server = Server(sortie, runs)
         browser = Browser()

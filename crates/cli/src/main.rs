@@ -1,6 +1,8 @@
 //! The command `sortie`. It parses, dispatches and turns what happened into an exit code: 0 done, 1 not found or not
 //! verified, 2 misuse.
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod checkpoint;
 mod clock;

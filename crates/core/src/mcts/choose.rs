@@ -73,7 +73,8 @@ impl Chooser {
         let (turn, shift) = view(tree.side(node));
         let terms =
             Terms { explore: self.explore(arrived), turn: turn * (1.0 / FULL as f32), shift, fpu: self.fpu };
-        let lines = tree.lines(node);
+        // SAFETY: `lines` sees to it that the tree is for one thread, which is this one, and nothing is written here.
+        let lines = unsafe { tree.lines(node) };
         let (mut most, mut best) = terms.best(&lines[0]);
         for (l, line) in lines.iter().enumerate().skip(1) {
             // Plain UCT tries every move once: there is nothing to compare yet.
@@ -281,7 +282,7 @@ impl Terms {
     fn best(&self, line: &[u64; LINE]) -> (i32, usize) {
         use std::arch::x86_64::*;
         let pairs = line.as_ptr().cast::<__m128i>();
-        // Sound: the processor has AVX2, and a line is four pairs of words, which need no alignment.
+        // SAFETY: the processor has AVX2, and a line is four pairs of words, which need no alignment.
         unsafe {
             // Words 0 1 4 5 and 2 3 6 7, whose halves shuffle into the order of the words.
             let load = |a, b| _mm256_loadu2_m128i(pairs.add(b), pairs.add(a));

@@ -181,7 +181,7 @@ mod register {
 
     #[inline(always)]
     pub fn neighbours(x: __m256i) -> __m256i {
-        // SAFETY: here and below AVX2 is enabled for the whole build, and no memory is touched.
+        // SAFETY: AVX2 is enabled for the whole build, and no memory is touched.
         unsafe {
             let vertical = _mm256_or_si256(_mm256_slli_epi64::<1>(x), _mm256_srli_epi64::<1>(x));
             // The halves [0, low] and [high, 0]: what `alignr` takes the lane beyond each half's end from.
@@ -195,12 +195,14 @@ mod register {
 
     #[inline(always)]
     pub fn meets(a: __m256i, b: __m256i) -> bool {
+        // SAFETY: AVX2 is enabled for the whole build, and no memory is touched.
         unsafe { _mm256_testz_si256(a, b) == 0 }
     }
 
     /// One cell. Writing a word and reading the register back would stall until the write is done.
     #[inline(always)]
     pub fn single(cell: usize) -> __m256i {
+        // SAFETY: AVX2 is enabled for the whole build, and no memory is touched.
         unsafe {
             let word = _mm256_set1_epi64x((cell / 64) as i64);
             let here = _mm256_cmpeq_epi64(word, _mm256_setr_epi64x(0, 1, 2, 3));
@@ -210,6 +212,7 @@ mod register {
 
     #[inline(always)]
     pub fn and_above(x: __m256i) -> __m256i {
+        // SAFETY: AVX2 is enabled for the whole build, and no memory is touched.
         unsafe {
             let zero = _mm256_setzero_si256();
             // In every column x & -x is the lowest cell, one less the cells below it; an empty column gives all.
@@ -221,6 +224,7 @@ mod register {
 
     #[inline(always)]
     pub fn flood(seed: __m256i, within: __m256i) -> __m256i {
+        // SAFETY: AVX2 is enabled for the whole build, and no memory is touched.
         unsafe {
             let grow = |part| _mm256_and_si256(_mm256_or_si256(part, neighbours(part)), within);
             // Most groups are complete after three steps: a test after each would cost more than the steps.
