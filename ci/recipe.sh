@@ -36,6 +36,8 @@ main() {
         n=$((n + 1))
         [[ $line =~ ^'<!-- recipe: '(.*)' -->'$ ]] || continue
         where=${BASH_REMATCH[1]}
+        # An example of a crate is built and tested with it.
+        [[ $where != */examples/* ]] || continue
         block "$n" >"$work/block"
         [[ -s $work/block ]] || die "line $n: no block of code follows"
         echo "-- CONTRIBUTING.md:$n: $where"

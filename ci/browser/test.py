@@ -190,8 +190,11 @@ def long_run(browser, server):
     browser.open(server.root + "/run/long")
     until(lambda: int(browser.run("return document.getElementById('curve').dataset.points") or 0) > 100, "the long curve")
     spent = time.monotonic() - begun
-    print(f"{EVENTS} events open in {spent:.2f} s")
-    assert spent < 1.0 or os.environ.get("SORTIE_SLOW"), f"{EVENTS} events took {spent:.2f} s"
+    # The time is told and not judged: machines differ. What would make it long is too much to send and to draw.
+    sizes = "return performance.getEntries().reduce((sum, entry) => sum + (entry.encodedBodySize || 0), 0)"
+    sent, points = browser.run(sizes), int(browser.run("return document.getElementById('curve').dataset.points"))
+    print(f"{EVENTS} events open in {spent:.2f} s, {sent} bytes, {points} points")
+    assert sent < 1_000_000 and points <= 3000, f"{EVENTS} events are {sent} bytes and {points} points"
     last = browser.run("return document.getElementById('curve').dataset.last")
     assert last.startswith(f"{EVENTS - 1},"), last
 

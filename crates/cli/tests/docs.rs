@@ -146,6 +146,20 @@ fn the_results_are_one_page_with_the_command_of_every_figure() {
     assert!(figures > 30, "only {figures} figures found");
 }
 
+/// The recipes are files that are built and tested; the text shows them as they are.
+#[test]
+fn the_recipes_are_printed_as_they_are_built() {
+    let text = read(&root().join("CONTRIBUTING.md"));
+    let mut count = 0;
+    for part in text.split("<!-- recipe: ").skip(1).filter(|part| part.contains("/examples/")) {
+        let (path, rest) = part.split_once(" -->\n```rust\n").expect("a path, and a block of Rust below it");
+        let (block, _) = rest.split_once("\n```\n").expect("an end of the block");
+        assert_eq!(block, read(&root().join(path)).trim_end(), "CONTRIBUTING.md shows another {path}");
+        count += 1;
+    }
+    assert!(count > 0, "no recipes");
+}
+
 #[test]
 fn the_glossary_is_complete_and_in_order() {
     let text = read(&root().join("docs/glossary.md"));
