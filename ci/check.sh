@@ -43,7 +43,7 @@ all() {
     step default default
     step api-docs env RUSTDOCFLAGS="-D warnings" cargo doc "${everything[@]}" --no-deps
     step book book
-    step recipes ci/recipe.sh
+    step package ci/package.sh
     step mpi ci/mpi.sh openmpi
     step engines ci/engines.sh
     step grid ci/grid.sh
@@ -101,7 +101,7 @@ component() {
 # reach every crate. Not the release build, whose link-time optimisation takes minutes and belongs to ci/release.sh.
 default() {
     cargo clippy --workspace --all-targets --locked -- -D warnings
-    cargo test --profile quick --locked --config 'profile.quick.package.sortie-cli.opt-level=0' -p sortie-cli \
+    cargo test --profile quick --locked --config 'profile.quick.package.sortie.opt-level=0' -p sortie \
         --test signature --test program -- every_search_still a_build_without database::
 }
 
@@ -130,7 +130,7 @@ default() {
 # In the tests it was the test build: optimisation must not change an answer. Not the release build, whose link-time
 # optimisation takes minutes; the libraries are compiled once more for it.
 signature() {
-    cargo test --profile quick --locked --config 'profile.quick.package.sortie-cli.opt-level=0' -p sortie-cli --test signature
+    cargo test --profile quick --locked --config 'profile.quick.package.sortie.opt-level=0' -p sortie --test signature
 }
 
 book() {

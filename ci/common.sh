@@ -5,10 +5,10 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 tools=$target/tools
 
 # All that needs no library of the system: networks, grids, MariaDB.
-features=sortie-cli/grid,sortie-cli/mariadb,sortie-cli/neural,sortie-grid/nats,sortie-store/mariadb
+features=sortie/grid,sortie/mariadb,sortie/neural,sortie-grid/nats,sortie-store/mariadb
 portable=(--workspace --locked --features "$features")
 # And MPI, which wants its headers and libclang: what the whole check builds.
-everything=(--workspace --locked --features "$features,sortie-cli/mpi,sortie-rank/mpi")
+everything=(--workspace --locked --features "$features,sortie/mpi,sortie-rank/mpi")
 
 # One compiler for MPI in all steps: another value would build it again.
 if command -v mpicc.openmpi >/dev/null; then

@@ -18,6 +18,7 @@
 //! ```
 
 mod any;
+mod catalogue;
 pub mod conformance;
 mod domain;
 pub mod exact;
@@ -38,6 +39,7 @@ pub mod toy;
 mod uct;
 
 pub use any::{AnyGame, AnyProblem, Boxed, Origin, Position};
+pub use catalogue::{Catalogue, Entry, OpenError, Opened, Options, Request, nearest};
 pub use domain::{Choices, Domain, Game, Outcome, Problem, Side};
 pub use ident::{Ident, Precondition};
 pub use job::{InOrder, JobId, JobSource, Ledger, run_jobs};

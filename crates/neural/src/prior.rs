@@ -178,8 +178,8 @@ fn key(scene: &Scene) -> u64 {
 mod tests {
     use super::*;
     use crate::spec::{Architecture, NetSpec};
+    use sortie_core::Opened;
     use sortie_core::{AnyProblem, BestOf, Control, Guide, Limits, Nmcs, Nrpa, Sample, Search, Trust};
-    use sortie_domains::Opened;
     use std::sync::atomic::AtomicBool;
 
     fn open(name: &str) -> Box<dyn AnyProblem> {

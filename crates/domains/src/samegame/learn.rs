@@ -49,9 +49,9 @@ impl<const LANE: usize, const W: usize> Learnable for SameGame<LANE, W> {
 mod tests {
     use super::super::board;
     use super::*;
-    use crate::instance::{Options, Request};
     use sortie_core::Domain;
     use sortie_core::planes::Scene;
+    use sortie_core::{Options, Request};
 
     #[test]
     fn a_board_drawn_by_hand() {

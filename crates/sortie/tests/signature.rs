@@ -5,12 +5,13 @@
 //! The rows come from `sortie list`, so a new domain or search needs no line of code here. This rewrites the file:
 //!
 //! ```text
-//! SORTIE_BLESS=1 cargo test -p sortie-cli --test signature
+//! SORTIE_BLESS=1 cargo test -p sortie --test signature
 //! ```
 
 use serde_json::{Value, json};
+use sortie_core::Opened;
 use sortie_core::{AnyGame, AnyProblem, BestOf, Budget, Control, Limits, PRESETS, Search, Uct};
-use sortie_domains::{Opened, open};
+use sortie_domains::open;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -22,7 +23,7 @@ const ITERATIONS: u32 = 15;
 const HEADER: &str = "\
 # Instance, search and level, best score, hash: seed 1, one stream, 500 playouts, 15 iterations a level.
 # Of a game: player, value of the start for the first side, hash.
-# Written by: SORTIE_BLESS=1 cargo test -p sortie-cli --test signature
+# Written by: SORTIE_BLESS=1 cargo test -p sortie --test signature
 ";
 
 #[test]
@@ -55,7 +56,7 @@ fn every_search_still_does_what_it_did() {
     assert!(
         gone.is_empty() && new.is_empty(),
         "the signature has moved:\n{}\nif that is meant, say so in the commit, and rewrite it with\n    \
-         SORTIE_BLESS=1 cargo test -p sortie-cli --test signature",
+         SORTIE_BLESS=1 cargo test -p sortie --test signature",
         [gone, new].concat().join("\n")
     );
 }

@@ -1,5 +1,4 @@
-//! The command `sortie`. It parses, dispatches and turns what happened into an exit code: 0 done, 1 not found or not
-//! verified, 2 misuse.
+//! Monte-Carlo search for puzzles, routing and games: the library and the command.
 
 #![forbid(unsafe_code)]
 
@@ -36,6 +35,7 @@ mod words;
 use args::{Bench, Cli, Command};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+pub use sortie_core::*;
 use std::process::ExitCode;
 
 /// How a command that was no misuse ended.
@@ -47,7 +47,11 @@ pub enum Verdict {
     NotFound,
 }
 
-fn main() -> ExitCode {
+/// The whole command over the program's own domains and ours: `solve`, `resume`, `verify`, `show`, `serve`, `match` and
+/// all the others. It parses, dispatches and turns what happened into an exit code: 0 done, 1 not found or not
+/// verified, 2 misuse.
+pub fn main(own: &[&'static Entry]) -> ExitCode {
+    sortie_domains::install(own);
     // Before anything else, and nothing else in this function: it must run on the processor that lacks something.
     if let Some(feature) = processor::lacks() {
         return too_old(feature);

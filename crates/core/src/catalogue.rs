@@ -1,9 +1,54 @@
 //! How an instance is named and opened: `domain/name`, with options as `domain/name:key=value,key=value`.
 //!
-//! Domains do no I/O: whoever opens an instance brings the function that reads a file.
+//! A domain is one `Entry`; a `Catalogue` is all that a program knows. Domains do no I/O: whoever opens an instance
+//! brings the function that reads a file.
 
-use sortie_core::{AnyGame, AnyProblem};
+use crate::any::{AnyGame, AnyProblem, Boxed};
+use crate::domain::{Game, Problem};
 use std::collections::BTreeMap;
+
+/// The domains that a program knows, in the order of `sortie list`.
+#[derive(Clone, Default)]
+pub struct Catalogue(Vec<&'static Entry>);
+
+impl Catalogue {
+    /// All of these. Of two with one name the first counts.
+    pub fn new(entries: impl IntoIterator<Item = &'static Entry>) -> Catalogue {
+        let mut kept: Vec<&'static Entry> = Vec::new();
+        for entry in entries {
+            if kept.iter().all(|other| other.name != entry.name) {
+                kept.push(entry);
+            }
+        }
+        Catalogue(kept)
+    }
+
+    /// The entries, each name once.
+    pub fn entries(&self) -> impl Iterator<Item = &'static Entry> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// The entry of a domain.
+    pub fn entry(&self, domain: &str) -> Option<&'static Entry> {
+        self.entries().find(|entry| entry.name == domain)
+    }
+
+    /// Opens `domain/name[:options]`. `read` reads a whole text file and is only called for names that are not built in.
+    pub fn open(
+        &self,
+        instance: &str,
+        read: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Result<Opened, OpenError> {
+        let (domain, rest) =
+            instance.split_once('/').ok_or_else(|| OpenError::NoSlash(instance.to_string()))?;
+        let entry = self.entry(domain).ok_or_else(|| OpenError::UnknownDomain {
+            name: domain.to_string(),
+            nearest: nearest(domain, self.entries().map(|entry| entry.name)),
+        })?;
+        let (name, options) = split_options(rest);
+        (entry.open)(&Request { name, options, read })
+    }
+}
 
 /// One row of the table of domains.
 pub struct Entry {
@@ -29,6 +74,18 @@ pub enum Opened {
     Game(Box<dyn AnyGame>),
 }
 
+impl Opened {
+    /// A problem for one.
+    pub fn problem(problem: impl Problem) -> Opened {
+        Opened::Problem(Box::new(problem))
+    }
+
+    /// A game for two.
+    pub fn game(game: impl Game) -> Opened {
+        Opened::Game(Box::new(Boxed::new(game)))
+    }
+}
+
 /// What is to be opened.
 pub struct Request<'a> {
     /// What stands after the slash: a built-in name or the path of a file.
@@ -40,6 +97,16 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// The name as a whole number between these bounds, and no option but those that were taken out before.
+    pub fn number(&self, entry: &Entry, bounds: std::ops::RangeInclusive<u64>) -> Result<u64, OpenError> {
+        self.options.clone().finish(entry.options)?;
+        self.name.parse().ok().filter(|number| bounds.contains(number)).ok_or_else(|| OpenError::OutOfRange {
+            domain: entry.name,
+            name: self.name.to_string(),
+            message: format!("expected {}", entry.names),
+        })
+    }
+
     /// The text of the file that `name` is the path of.
     pub fn read_file(&self, domain: &'static str, names: &'static str) -> Result<String, OpenError> {
         (self.read)(self.name).map_err(|message| OpenError::NoInstance {
@@ -161,7 +228,7 @@ fn did_you_mean(nearest: &Option<&'static str>) -> String {
 }
 
 /// Splits `name:key=value,key=value`. A colon that no option list follows belongs to the name (a path may have one).
-pub(crate) fn split_options(name: &str) -> (&str, Options) {
+fn split_options(name: &str) -> (&str, Options) {
     let Some((head, tail)) = name.rsplit_once(':') else { return (name, Options::default()) };
     let pairs: Option<BTreeMap<String, String>> = tail
         .split(',')
@@ -171,6 +238,28 @@ pub(crate) fn split_options(name: &str) -> (&str, Options) {
         Some(pairs) if !tail.is_empty() => (head, Options(pairs)),
         _ => (name, Options::default()),
     }
+}
+
+/// The name closest to what was typed, if it is close enough to be a slip.
+pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let best = names.map(|name| (edits(typed, name), name)).min()?;
+    (best.0 <= 1 + best.1.len() / 3).then_some(best.1)
+}
+
+/// The number of insertions, deletions and replacements between two words (Levenshtein).
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let replace = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use crate::output;
 use crate::searches::{PARAMETERS, SEARCHES, option, parameters};
 use anyhow::Result;
 use serde_json::{Value, json};
-use sortie_domains::{DOMAINS, Entry};
+use sortie_core::Entry;
+use sortie_domains::catalogue;
 use sortie_rank::Form;
 use std::fmt::Write;
 
@@ -22,7 +23,7 @@ pub fn run(args: &List) -> Result<Verdict> {
 
 fn text() -> String {
     let mut out = String::from("DOMAINS (an instance is domain/name or domain/name:option=value,...)\n");
-    for entry in DOMAINS {
+    for entry in catalogue().entries() {
         let _ = writeln!(out, "\n{:10} {}", entry.name, entry.about);
         let _ = writeln!(out, "{:10} names: {}", "", entry.names);
         for (key, meaning) in entry.options {
@@ -46,7 +47,7 @@ fn text() -> String {
 }
 
 fn json() -> Value {
-    let domains = DOMAINS.iter().map(|entry| {
+    let domains = catalogue().entries().map(|entry| {
         let options = entry.options.iter().map(|(key, meaning)| json!({ "name": key, "about": meaning }));
         json!({
             "name": entry.name,
@@ -91,7 +92,7 @@ mod tests {
 
     #[test]
     fn every_example_opens() {
-        for entry in DOMAINS {
+        for entry in catalogue().entries() {
             assert!(!entry.examples.is_empty(), "{} has no example", entry.name);
             for example in examples(entry) {
                 Instance::open(&example).unwrap_or_else(|error| panic!("{example}: {error:#}"));

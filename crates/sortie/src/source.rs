@@ -3,8 +3,9 @@
 
 use crate::folder;
 use anyhow::{Context, Result, anyhow, bail};
+use sortie_core::Opened;
 use sortie_core::{AnyGame, AnyProblem, Origin, Position, Record, ReplayError};
-use sortie_domains::{DOMAINS, Opened};
+use sortie_domains::catalogue;
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::Read;
@@ -86,7 +87,7 @@ impl Instance {
 
     /// Opens a game: `domain/name`, or `domain` alone for the first of its examples.
     pub fn open_game(name: &str) -> Result<Instance> {
-        let bare = DOMAINS.iter().find(|entry| entry.name == name).and_then(|entry| entry.examples.first());
+        let bare = catalogue().entry(name).and_then(|entry| entry.examples.first());
         let instance = Self::open(bare.unwrap_or(&name))?;
         instance.game()?;
         Ok(instance)
