@@ -42,12 +42,12 @@ pub static ENTRY: Entry = Entry {
 
 /// The built-in files.
 const BUILT_IN: [(&str, &str); 6] = [
-    ("R101", include_str!("../../../../instances/solomon/R101.txt")),
-    ("R102", include_str!("../../../../instances/solomon/R102.txt")),
-    ("R103", include_str!("../../../../instances/solomon/R103.txt")),
-    ("R201", include_str!("../../../../instances/solomon/R201.txt")),
-    ("C101", include_str!("../../../../instances/solomon/C101.txt")),
-    ("RC101", include_str!("../../../../instances/solomon/RC101.txt")),
+    ("R101", include_str!("../../instances/solomon/R101.txt")),
+    ("R102", include_str!("../../instances/solomon/R102.txt")),
+    ("R103", include_str!("../../instances/solomon/R103.txt")),
+    ("R201", include_str!("../../instances/solomon/R201.txt")),
+    ("C101", include_str!("../../instances/solomon/C101.txt")),
+    ("RC101", include_str!("../../instances/solomon/RC101.txt")),
 ];
 
 /// The best known: vehicles and distance (rounded up), computed from the routes archived in the repository

@@ -109,7 +109,7 @@ fn best_known_routes_have_their_published_values() {
 
 #[test]
 fn the_paper_s_tour_of_r102_is_worth_what_it_says_once_repaired() {
-    let record = include_str!("../../../../records/vrptw-R102-1486.66.record");
+    let record = include_str!("../../records/vrptw-R102-1486.66.record");
     let (head, moves) = record.split_once("\n\n").unwrap();
     assert!(head.starts_with("sortie record 1\ninstance = vrptw/R102\n"));
     let score: f64 = head.lines().find_map(|line| line.strip_prefix("score = ")).unwrap().parse().unwrap();
@@ -440,9 +440,9 @@ fn tiny_instances_can_be_improved_too() {
 #[test]
 fn our_records_have_the_best_known_values() {
     let records = [
-        include_str!("../../../../records/vrptw-R101-1650.80.record"),
-        include_str!("../../../../records/vrptw-R102-1486.12.record"),
-        include_str!("../../../../records/vrptw-R103-1292.68.record"),
+        include_str!("../../records/vrptw-R101-1650.80.record"),
+        include_str!("../../records/vrptw-R102-1486.12.record"),
+        include_str!("../../records/vrptw-R103-1292.68.record"),
     ];
     for (i, record) in records.into_iter().enumerate() {
         let (head, moves) = record.split_once("\n\n").unwrap();
