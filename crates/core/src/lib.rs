@@ -32,6 +32,7 @@ mod play;
 mod playout;
 mod policy;
 mod prior;
+mod processor;
 pub mod rank;
 mod record;
 mod replay;
@@ -50,6 +51,7 @@ pub use play::{AnyBoard, AnyPlayer, Budget, Fault, Line, Meter, PlayError, Thoug
 pub use playout::{Offer, Scratch, Trace, playout};
 pub use policy::{Mark, Policy, exp};
 pub use prior::{Advice, Guide, Prior, Reader, Trust};
+pub use processor::Processor;
 pub use record::{Record, RecordError};
 pub use replay::{ReplayError, legal_texts, replay, replay_whole, words};
 pub use rng::{Rng, mix};
