@@ -11,9 +11,9 @@
 
 mod symmetric;
 
-use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::picture::{FAINT, INK, PALETTE, PAPER, Picture, Shape};
 use sortie_core::{Choices, Domain, Problem};
+use sortie_core::{Entry, OpenError, Opened, Request};
 use symmetric::Symmetric;
 
 const NAMES: &str =
@@ -664,10 +664,7 @@ mod tests {
             let request = Request { name, options: Default::default(), read: &|_| Err("no files".into()) };
             assert!((SNAKE.open)(&request).is_err_and(|e| e.to_string().contains("from 2 to 16")), "{name}");
         }
-        let open = |name| {
-            let (name, options) = crate::instance::split_options(name);
-            (COIL.open)(&Request { name, options, read: &|_| Err("no files".into()) })
-        };
+        let open = |name| crate::open(&format!("coil/{name}"), &|_| Err("no files".into()));
         assert!(open("8:symmetric=on").is_ok() && open("8:symmetric=2").is_ok() && open("3-4").is_ok());
         assert!(open("8:symmetric=6").is_err_and(|e| e.to_string().contains("off, on, 1, 2")));
         assert!(open("3-4:symmetric=on").is_err_and(|e| e.to_string().contains("up to the dimension")));
