@@ -22,5 +22,5 @@ if ! command -v chromedriver >/dev/null || ! command -v chromium >/dev/null; the
     echo "chromium is missing: apt-get installs it"
     { apt-get update -qq && apt-get install -y -qq chromium chromium-driver >/dev/null; } || skip "chromium could not be installed"
 fi
-cargo build --profile "$profile" --locked -p sortie-cli
+cargo build --profile "$profile" --locked -p sortie
 PYTHONDONTWRITEBYTECODE=1 python3 ci/browser/test.py "$target/$profile/sortie" "$@"

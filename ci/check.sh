@@ -62,14 +62,14 @@ component() {
 
 # The networks themselves are tested with the workspace; here is the command that has them.
 neural() {
-    cargo clippy -p sortie-cli --features neural --all-targets --locked -- -D warnings
-    cargo test -p sortie-cli --features neural --locked -- learning:: policy::
+    cargo clippy -p sortie --features neural --all-targets --locked -- -D warnings
+    cargo test -p sortie --features neural --locked -- learning:: policy::
 }
 
 # In the tests it was the test build: optimisation must not change an answer. Not the release build: to link the libraries
 # into one more program there takes as long as all of this, which the next steps want as well.
 signature() {
-    cargo test --profile quick --locked --config 'profile.quick.package.sortie-cli.opt-level=0' -p sortie-cli --test signature
+    cargo test --profile quick --locked --config 'profile.quick.package.sortie.opt-level=0' -p sortie --test signature
 }
 
 book() {

@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 profile=${SORTIE_PROFILE:-release}
 target=${CARGO_TARGET_DIR:-$PWD/target}
 times=${1:-5}
-cargo build --profile "$profile" --locked -p sortie-cli
+cargo build --profile "$profile" --locked -p sortie
 export SORTIE=$target/$profile/sortie
 
 "$SORTIE" bench resume --times "$times"

@@ -12,7 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 main() {
     packages
     if [[ -z $sortie ]]; then
-        cargo build --release --locked -p sortie-cli
+        cargo build --release --locked -p sortie
         sortie=${CARGO_TARGET_DIR:-$PWD/target}/release/sortie
     fi
     sortie=$(realpath "$sortie")

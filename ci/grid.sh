@@ -33,14 +33,14 @@ main() {
 
 build() {
     # The command itself need not be fast here, only what it calls.
-    local settings=(--profile quick --locked --config 'profile.quick.package.sortie-cli.opt-level=0')
+    local settings=(--profile quick --locked --config 'profile.quick.package.sortie.opt-level=0')
     # With MariaDB: ci/mariadb.sh wants the same.
-    cargo build "${settings[@]}" -p sortie-cli -p sortie-grid \
-        --features sortie-cli/grid,sortie-cli/mariadb,sortie-grid/nats --bin sortie --example rogue
+    cargo build "${settings[@]}" -p sortie -p sortie-grid \
+        --features sortie/grid,sortie/mariadb,sortie-grid/nats --bin sortie --example rogue
     cargo test "${settings[@]}" -p sortie-grid --features nats --lib
     if [[ ${CI:-} = true ]]; then
-        cargo clippy --locked -p sortie-cli -p sortie-grid -p sortie-store --all-targets \
-            --features sortie-cli/grid,sortie-cli/mariadb,sortie-grid/nats,sortie-store/mariadb -- -D warnings
+        cargo clippy --locked -p sortie -p sortie-grid -p sortie-store --all-targets \
+            --features sortie/grid,sortie/mariadb,sortie-grid/nats,sortie-store/mariadb -- -D warnings
     fi
     sortie=$target/quick/sortie
     rogue=$target/quick/examples/rogue

@@ -21,8 +21,8 @@ cargo test --locked -p sortie-store --features mariadb --test suite -- --ignored
 
 echo "-- the command"
 # As ci/grid.sh builds it: once for both.
-cargo build --profile quick --locked --config 'profile.quick.package.sortie-cli.opt-level=0' -p sortie-cli -p sortie-grid \
-    --features sortie-cli/grid,sortie-cli/mariadb,sortie-grid/nats --bin sortie --example rogue
+cargo build --profile quick --locked --config 'profile.quick.package.sortie.opt-level=0' -p sortie -p sortie-grid \
+    --features sortie/grid,sortie/mariadb,sortie-grid/nats --bin sortie --example rogue
 sortie=$target/quick/sortie
 cd "$home"
 "$sortie" prove breakthrough/4x4 --db "$url" --quiet --job-nodes 300 --out first

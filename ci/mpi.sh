@@ -16,8 +16,8 @@ main() {
     packages
     # The command itself need not be fast here, only what it calls.
     MPICC=mpicc.$mpi cargo build --profile quick --locked --target-dir "$target" \
-        --config 'profile.quick.package.sortie-cli.opt-level=0' \
-        -p sortie-cli -p sortie-cluster --features sortie-cli/mpi,sortie-cluster/mpi --bin sortie --example drill
+        --config 'profile.quick.package.sortie.opt-level=0' \
+        -p sortie -p sortie-rank --features sortie/mpi --bin sortie --example drill
     sortie=$target/quick/sortie
     drill=$target/quick/examples/drill
     for processes in 2 4; do

@@ -7,7 +7,6 @@ pub mod connect6;
 mod gomoku;
 mod grid;
 mod hex;
-mod instance;
 mod loa;
 mod morpion;
 #[cfg(test)]
@@ -27,8 +26,7 @@ pub use connect4::Connect4;
 pub use connect6::Connect6;
 pub use gomoku::Gomoku;
 pub use hex::Hex;
-pub use instance::{Entry, OpenError, Opened, Options, Request};
 pub use loa::{Loa, Repetition, Rules};
 pub use pgame::PGame;
-pub use registry::{DOMAINS, nearest, open};
+pub use registry::{catalogue, install, open};
 pub use tictactoe::TicTacToe;

@@ -1,7 +1,8 @@
 //! The numbers of ways to play so many moves, against the lists in `instances/perft`: the shortest test of rules there
 //! is. A line is an instance and its counts from one move on.
 
-use crate::{Opened, open};
+use crate::open;
+use sortie_core::Opened;
 
 /// Counts above this are left to whoever has the time.
 const COUNT_MAX: u64 = 1_000_000;

@@ -9,10 +9,10 @@ mod kernel;
 mod knowledge;
 mod text;
 
-use crate::instance::{Entry, OpenError, Opened, Request};
 use kernel::{End, Pieces, connected};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Rng, Side, mix};
+use sortie_core::{Entry, OpenError, Opened, Request};
 use std::hash::{Hash, Hasher};
 
 pub use kernel::Move;

@@ -1,8 +1,8 @@
 //! Boards: the twenty standard ones, random ones, files, and the names of cells.
 
 use super::COLOURS_MAX;
-use crate::instance::{OpenError, Request};
 use sortie_core::Rng;
+use sortie_core::{OpenError, Request};
 
 pub const NAMES: &str =
     "1 to 20 (the standard boards), COLUMNSxROWSxCOLOURS-SEED (random), or the path of a board file";

@@ -11,12 +11,12 @@ mod board;
 mod learn;
 mod local;
 
-use crate::instance::{Entry, OpenError, Opened, Request};
 use bits::{Bits, pack, spread};
 use board::Board;
-use sortie_core::learn::Learnable;
 use sortie_core::picture::{PALETTE, Picture, Shape};
+use sortie_core::planes::Learnable;
 use sortie_core::{Choices, Domain, Problem, Rng, mix};
+use sortie_core::{Entry, OpenError, Opened, Request};
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 

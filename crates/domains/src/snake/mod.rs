@@ -13,11 +13,11 @@ mod form;
 mod frame;
 mod symmetric;
 
-use crate::instance::{Entry, OpenError, Opened, Request};
 use form::Form;
 use frame::Turns;
 use sortie_core::picture::{FAINT, INK, PALETTE, PAPER, Picture, Shape};
 use sortie_core::{Choices, Domain, Problem};
+use sortie_core::{Entry, OpenError, Opened, Request};
 use symmetric::Symmetric;
 
 const NAMES: &str =
@@ -710,10 +710,7 @@ mod tests {
             let request = Request { name, options: Default::default(), read: &|_| Err("no files".into()) };
             assert!((SNAKE.open)(&request).is_err_and(|e| e.to_string().contains("from 2 to 20")), "{name}");
         }
-        let open = |name| {
-            let (name, options) = crate::instance::split_options(name);
-            (COIL.open)(&Request { name, options, read: &|_| Err("no files".into()) })
-        };
+        let open = |name| crate::open(&format!("coil/{name}"), &|_| Err("no files".into()));
         assert!(open("8:symmetric=on").is_ok() && open("8:symmetric=2").is_ok() && open("3-4").is_ok());
         assert!(open("8:symmetric=6").is_ok() && open("17-8").is_ok());
         assert!(open("13-3:form=interleaved,symmetric=8,draw=3").is_ok());

@@ -13,12 +13,12 @@ mod select;
 mod set;
 mod solomon;
 
-use crate::instance::{Entry, OpenError, Opened, Request};
 use select::Select;
 use set::Set;
 use solomon::{Fault, Solomon};
 use sortie_core::picture::Picture;
 use sortie_core::{Choices, Domain, Problem, Rng};
+use sortie_core::{Entry, OpenError, Opened, Request};
 use std::hash::{Hash, Hasher};
 
 /// Opens `vrptw/R101`, `vrptw/path/to/file`.
