@@ -17,7 +17,7 @@ main() {
     # The command itself need not be fast here, only what it calls.
     MPICC=mpicc.$mpi cargo build --profile quick --locked --target-dir "$target" \
         --config 'profile.quick.package.sortie-cli.opt-level=0' \
-        -p sortie-cli -p sortie-cluster --features sortie-cli/mpi,sortie-cluster/mpi --bin sortie --example drill
+        -p sortie-cli -p sortie-rank --features sortie-cli/mpi --bin sortie --example drill
     sortie=$target/quick/sortie
     drill=$target/quick/examples/drill
     for processes in 2 4; do

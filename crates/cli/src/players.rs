@@ -9,10 +9,11 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use sortie_core::joblevel::{Hire, JobPlay, JobPlayer, Statuses};
-use sortie_core::rank::{Costs, Engine, Form, Gang, GangPlayer, Net, Plan};
+use sortie_core::exact::Statuses;
 use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Fault, PRESETS, PlayError, Rng, Thought, Uct};
 use sortie_domains::nearest;
+use sortie_jobs::tree::{Hire, JobPlay, JobPlayer};
+use sortie_rank::{Costs, Engine, Form, Gang, GangPlayer, Net, Plan};
 use std::sync::atomic::AtomicBool;
 
 /// No spec is longer than this.
@@ -638,7 +639,7 @@ mod tests {
         let text = "job-level[jobs=50,select=pns,policy=virtual-win,c=0.7]:uci[time=1s]:engine -x";
         let Player::JobLevel(spec, engine) = Player::parse(text).unwrap() else { panic!("job-level") };
         assert_eq!((spec.jobs, spec.c, engine.as_deref()), (50, 0.7, Some("uci[time=1s]:engine -x")));
-        assert_eq!(spec.select, sortie_core::joblevel::Select::Pns);
+        assert_eq!(spec.select, sortie_jobs::tree::Select::Pns);
         assert_eq!(Player::parse("job-level").unwrap(), Player::JobLevel(Box::default(), None));
         let game = sortie_core::Boxed::new(sortie_core::toy::Nim { heap: 11 });
         let mut player = open("job-level[nodes=3,jobs=100]", &game, 1).unwrap();

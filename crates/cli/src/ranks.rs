@@ -4,8 +4,8 @@
 use crate::args::{Command, EngineArg};
 use crate::players::with_engine;
 use anyhow::Result;
-use sortie_core::rank::{Plan, Relayed, Traffic};
 use sortie_core::{AnyGame, AnyPlayer};
+use sortie_rank::{Plan, Relayed, Traffic};
 use std::process::ExitCode;
 
 /// What this process is.
@@ -81,10 +81,10 @@ mod started {
     use crate::output;
     use crate::source::Instance;
     use anyhow::{Context, anyhow, bail};
-    use sortie_cluster::mpi::World;
-    use sortie_cluster::{Errand, Serve};
-    use sortie_core::rank::{Engine, Gang, GangPlayer, RankId};
     use sortie_core::{AnyGame, AnyPlayer, Budget, Fault, Origin, PlayError, Thought};
+    use sortie_rank::mpi::World;
+    use sortie_rank::{Engine, Gang, GangPlayer, RankId};
+    use sortie_rank::{Errand, Serve};
     use std::io::Write;
     use std::sync::atomic::AtomicBool;
     use std::sync::{Arc, OnceLock};
@@ -159,7 +159,7 @@ mod started {
         }
         let seen = world
             .open(&Errand::Relay(traffic))
-            .and_then(|mut port| sortie_core::rank::relay(&mut port, RankId(0), world.size(), traffic));
+            .and_then(|mut port| sortie_rank::relay(&mut port, RankId(0), world.size(), traffic));
         Ok(Some((world.size(), seen.map_err(|why| anyhow!("bench messages: {why}"))?)))
     }
 

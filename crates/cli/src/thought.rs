@@ -3,7 +3,7 @@
 
 use crate::duration;
 use crate::output::count;
-use sortie_core::rank::GangReport;
+use sortie_core::GangReport;
 use sortie_core::{Line, Outcome, Side, Thought};
 use std::fmt::Write;
 

@@ -1,21 +1,20 @@
 //! The seam between static and dynamic: a domain behind a box. One virtual call per run; everything below it is
 //! compiled for the domain, everything above it (the command, the dashboard, the workers) once.
 
-use crate::best_of::{BestOf, Outcomes, best_of};
 use crate::domain::{Game, Problem};
-use crate::joblevel::{
+use crate::exact::{
     AnyWorker, CheckError, Checked, Fact, Goal, Proof, Section, Settled, Statuses, Worker, certify, check,
     harvest, position,
 };
-use crate::learn::{Layout, Lesson, lessons, newest_first};
-use crate::mcts::{Searcher, Uct};
 use crate::picture::Picture;
+use crate::planes::{Layout, Lesson, lessons, newest_first};
 use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, game_position, perft};
-use crate::rank::{GameWalker, Walker};
 use crate::replay::{ReplayError, legal_texts, moves_of, replay, replay_whole};
 use crate::rng::Rng;
 use crate::run::{Control, StreamCheckpoint};
-use crate::search::{Brought, Call, Nrpa, SpecError, answer_call};
+use crate::search::{BestOf, Brought, Call, Nrpa, Outcomes, SpecError, answer_call, best_of};
+use crate::uct::walk::{GameWalker, Walker};
+use crate::uct::{Searcher, Uct};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -4,10 +4,10 @@
 //! is the `State`. A search clones states into scratch space and never undoes a move. `moves` and `play` are the
 //! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
 
+use crate::exact::{AnyWorker, Argued, Settled, Statuses};
 use crate::ident::{Ident, Precondition};
-use crate::joblevel::{AnyWorker, Argued, Settled, Statuses};
-use crate::learn::Learnable;
 use crate::picture::Picture;
+use crate::planes::Learnable;
 use crate::play::AnyPlayer;
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};

@@ -8,8 +8,8 @@
 mod learn;
 
 use crate::instance::{Entry, OpenError, Opened, Request};
-use sortie_core::learn::{Cell, Learnable};
 use sortie_core::picture::{Colour, FAINT, INK, PALETTE, PAPER, Picture, Shape};
+use sortie_core::planes::{Cell, Learnable};
 use sortie_core::{Choices, Domain, Problem, Rng};
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};

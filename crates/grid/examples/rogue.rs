@@ -7,7 +7,7 @@ use async_nats::Client;
 use futures_util::StreamExt;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
-use sortie_core::joblevel::{Answer, AnyWorker, Asked, Bounds, Claim, Job, Statuses, Trust, Value};
+use sortie_core::exact::{Answer, AnyWorker, Asked, Bounds, Claim, Job, Statuses, Trust, Value};
 use sortie_core::{AnyGame, Side};
 use sortie_domains::Opened;
 use sortie_grid::wire::{self, Kind, Report, Run};

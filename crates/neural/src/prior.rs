@@ -5,7 +5,7 @@ use crate::dense::forward;
 use crate::kernel::{Board, Weights};
 use crate::net::Net;
 use crate::spec::Scale;
-use sortie_core::learn::{Cell, Layout, Scene};
+use sortie_core::planes::{Cell, Layout, Scene};
 use sortie_core::{Prior, Reader, mix};
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use crate::output::{self, count, rounded};
 use anyhow::Result;
 use cpu_time::ProcessTime;
 use serde_json::json;
-use sortie_core::joblevel::{Bounds, Fact, Trust, Value};
+use sortie_core::exact::{Bounds, Fact, Trust, Value};
 use sortie_core::{Ident, Precondition, Rng, Side};
 use sortie_store::{Batch, Source, Store};
 use std::time::Instant;

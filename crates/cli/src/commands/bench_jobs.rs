@@ -10,7 +10,8 @@ use crate::source::Instance;
 use anyhow::{Result, bail};
 use serde_json::json;
 use sortie_core::AnyGame;
-use sortie_core::joblevel::{Answer, Asked, Effort, Ended, JobTree, Plan, Policy, Select, Virtual, simulate};
+use sortie_core::exact::{Answer, Asked, Effort};
+use sortie_jobs::tree::{Ended, JobTree, Plan, Policy, Select, Virtual, simulate};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
@@ -53,8 +54,7 @@ pub fn run(args: &BenchJoblevel) -> Result<Verdict> {
             let mut tree = JobTree::new(board(game, args)?, args.position.clone(), plan.clone());
             let grid = Virtual { overhead: args.overhead, ..Virtual::workers(workers as usize) };
             let ran = simulate(&mut tree, &grid, |job, _| {
-                let key =
-                    (job.moves.clone(), job.exclude.clone(), job.ask == sortie_core::joblevel::Value::Win);
+                let key = (job.moves.clone(), job.exclude.clone(), job.ask == sortie_core::exact::Value::Win);
                 let known = recorded.entry(key).or_insert_with(|| {
                     let never = AtomicBool::new(false);
                     let mut worker = game.worker(usize::MAX, &plan.statuses, args.seed);

@@ -5,7 +5,7 @@ use crate::output::{self, count, rounded};
 use crate::{Verdict, ranks};
 use anyhow::{Result, anyhow};
 use serde_json::json;
-use sortie_core::rank::{Traffic, relay_on_threads};
+use sortie_rank::{Traffic, relay_on_threads};
 
 /// Runs the command.
 pub fn run(args: &BenchMessages) -> Result<Verdict> {

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use cpu_time::ThreadTime;
 use serde_json::json;
-use sortie_core::learn::{Layout, Scene};
+use sortie_core::planes::{Layout, Scene};
 use sortie_core::{AnyProblem, BestOf, Control, Guide, Limits, Prior, Reader, Sample, Search, Trust};
 use sortie_neural::{Architecture, Net, NetPrior, NetSpec};
 use std::path::PathBuf;

@@ -12,8 +12,8 @@ use crate::source::Instance;
 use anyhow::{Result, anyhow};
 use cpu_time::ProcessTime;
 use serde_json::{Value, json};
-use sortie_core::joblevel::{Drill, Plan, Policy, Select};
-use sortie_core::rank::{Form, RankDrilled, drill_rank};
+use sortie_jobs::tree::{Drill, Plan, Policy, Select};
+use sortie_rank::{Form, RankDrilled, drill_rank};
 
 /// The positions: small enough for minimax, with wins, losses and draws for either side to move.
 const POSITIONS: [(&str, &str); 10] = [

@@ -11,7 +11,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use cpu_time::ThreadTime;
 use serde_json::{Value as Json, json};
 use sortie_core::JobSource;
-use sortie_core::joblevel::{Asked, Effort, JobTree, Plan, Proof};
+use sortie_core::exact::{Asked, Effort, Proof};
+use sortie_jobs::tree::{JobTree, Plan};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Positions of Connect Four with their values, from an alpha-beta search that is no part of this program.

@@ -19,7 +19,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};
-use sortie_core::learn::Layout;
+use sortie_core::planes::Layout;
 use sortie_core::{
     AnyProblem, BestOf, Control, Guide, InOrder, Limits, Rng, Search, StopReason, Witness, mix,
 };

@@ -8,7 +8,7 @@ use crate::source::{Instance, plain, read_text};
 use anyhow::{Context, Result, anyhow};
 use serde_json::{Value as Json, json};
 use sortie_core::AnyBoard;
-use sortie_core::joblevel::Proof;
+use sortie_core::exact::Proof;
 use sortie_store::{Added, Entry, GameName, Line, Source, StoreError, export, import, known, show};
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -157,7 +157,7 @@ fn stats(args: &Stats) -> Result<Verdict> {
         let (mut checked, mut conditional) = (0u64, 0u64);
         store.scan(&name, &mut |entry| {
             *values.entry(show(&entry.bounds)).or_default() += 1;
-            checked += u64::from(entry.trust == sortie_core::joblevel::Trust::Checked);
+            checked += u64::from(entry.trust == sortie_core::exact::Trust::Checked);
             conditional += u64::from(entry.precondition != sortie_core::Precondition::NONE);
             Ok(())
         })?;

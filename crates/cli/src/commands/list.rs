@@ -6,8 +6,8 @@ use crate::output;
 use crate::searches::{PARAMETERS, SEARCHES, option, parameters};
 use anyhow::Result;
 use serde_json::{Value, json};
-use sortie_core::rank::Form;
 use sortie_domains::{DOMAINS, Entry};
+use sortie_rank::Form;
 use std::fmt::Write;
 
 /// Runs the command.

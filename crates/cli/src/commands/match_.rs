@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sortie_core::JobSource;
-use sortie_core::contest::{Format, Match, Model, Pairing, Plan, Sprt};
+use sortie_jobs::contest::{Format, Match, Model, Pairing, Plan, Sprt};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;

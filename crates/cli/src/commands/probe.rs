@@ -10,7 +10,7 @@ use crate::source::Instance;
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::json;
-use sortie_core::joblevel::{Asked, Status, Statuses};
+use sortie_core::exact::{Asked, Status, Statuses};
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;

@@ -19,11 +19,11 @@ use anyhow::{Context, Result, anyhow, bail};
 use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use sortie_core::joblevel::{
-    After, Answer, AnyWorker, Asked, Bounds, Effort, Ended, Fault, Goal, Job, JobTree, Partial, Plan, Policy,
-    Proof, Question, RootMove, Select, Statuses, Trust, Value,
+use sortie_core::exact::{
+    After, Answer, AnyWorker, Asked, Bounds, Effort, Fault, Goal, Job, Partial, Proof, Statuses, Trust, Value,
 };
 use sortie_core::{AnyGame, JobId, JobSource, Side, run_jobs};
+use sortie_jobs::tree::{Ended, JobTree, Plan, Policy, Question, RootMove, Select};
 use sortie_store::{Added, Source};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

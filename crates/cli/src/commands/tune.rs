@@ -11,7 +11,7 @@ use anyhow::{Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sortie_core::JobSource;
-use sortie_core::contest::{Gains, Interval, Method, Parameter, Trial, Tuning, TuningPlan};
+use sortie_jobs::contest::{Gains, Interval, Method, Parameter, Trial, Tuning, TuningPlan};
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

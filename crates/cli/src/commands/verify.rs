@@ -7,7 +7,7 @@ use crate::output::{self, number, score};
 use crate::source::{Instance, RESULT, Source, UNFINISHED, read_text};
 use anyhow::{Context, Result, anyhow};
 use serde_json::{Value, json};
-use sortie_core::joblevel::Proof;
+use sortie_core::exact::Proof;
 use sortie_core::{Position, Record};
 use std::io::Read;
 use std::path::Path;

@@ -117,10 +117,10 @@ pub struct Tune {
     #[arg(long, value_name = "NAME", default_value = "clop")]
     pub method: String,
     /// spsa: how far a parameter is disturbed in the last step, as a share of its range
-    #[arg(long, value_name = "SHARE", default_value_t = sortie_core::contest::Gains::default().c_end)]
+    #[arg(long, value_name = "SHARE", default_value_t = sortie_jobs::contest::Gains::default().c_end)]
     pub c_end: f64,
     /// spsa: how far it moves in the last step for a pair won 2 - 0, in such disturbances
-    #[arg(long, value_name = "SHARE", default_value_t = sortie_core::contest::Gains::default().r_end)]
+    #[arg(long, value_name = "SHARE", default_value_t = sortie_jobs::contest::Gains::default().r_end)]
     pub r_end: f64,
     #[command(flatten)]
     pub table: TableArgs,

@@ -1,5 +1,5 @@
 //! Games between players, for matches and tunings: a folder that keeps what was asked for and every game that was
-//! played, and a run that works through a source of games. `sortie_core::contest` decides which games and what they say.
+//! played, and a run that works through a source of games. `sortie_jobs::contest` decides which games and what they say.
 
 pub mod args;
 mod budget;

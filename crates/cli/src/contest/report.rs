@@ -2,7 +2,7 @@
 
 use crate::output;
 use serde_json::{Value, json};
-use sortie_core::contest::{Decision, Estimate, Interval, Match, Tally};
+use sortie_jobs::contest::{Decision, Estimate, Interval, Match, Tally};
 use std::fmt::Write;
 
 /// A text of the whole: the sequential test, every pairing, the cross-table.
@@ -21,7 +21,7 @@ pub fn text(contest: &Match, names: &[String], faults: &[u64]) -> String {
             Decision::Accepted => "accepted",
             Decision::Rejected => "rejected",
         };
-        let model = if sprt.model == sortie_core::contest::Model::Logistic { "Elo" } else { "nElo" };
+        let model = if sprt.model == sortie_jobs::contest::Model::Logistic { "Elo" } else { "nElo" };
         let _ = writeln!(
             out,
             "\nSPRT      {said}: {} {model} or more against {} or less; LLR {:.2} ({low:.2}, {high:.2}) after {} pairs",

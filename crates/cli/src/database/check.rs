@@ -3,7 +3,7 @@
 
 use crate::source::{Instance, read_text};
 use anyhow::{Result, anyhow};
-use sortie_core::joblevel::{Fact, Proof};
+use sortie_core::exact::{Fact, Proof};
 use sortie_core::{AnyGame, Precondition, Rng};
 use sortie_store::{Entry, GameName, Source, Store, show};
 use std::collections::{BTreeMap, HashMap};

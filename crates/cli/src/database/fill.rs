@@ -12,7 +12,7 @@ use crate::{Verdict, duration};
 use anyhow::{Context, Result, bail};
 use cpu_time::ProcessTime;
 use serde_json::json;
-use sortie_core::joblevel::Trust;
+use sortie_core::exact::Trust;
 use sortie_core::{AnyGame, AnyPlayer, Budget, Ident, Rng};
 use sortie_store::{Added, Batch, GameName, Source, Store};
 use std::collections::HashSet;

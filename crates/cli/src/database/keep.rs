@@ -4,8 +4,9 @@
 
 use super::worker::Book;
 use anyhow::{Context, Result};
-use sortie_core::joblevel::{Answer, Fact, Goal, Job, JobTree, Proof, Trust, Value};
+use sortie_core::exact::{Answer, Fact, Goal, Job, Proof, Trust, Value};
 use sortie_core::{AnyBoard, AnyGame};
+use sortie_jobs::tree::JobTree;
 use sortie_store::{Added, Batch, GameName, Source, Store};
 use std::collections::{HashMap, HashSet};
 
@@ -103,7 +104,7 @@ fn at(game: &dyn AnyGame, start: Option<&str>, path: &[String]) -> Result<Box<dy
 }
 
 /// What is said of a position, under its name in a database.
-fn fact(board: &dyn AnyBoard, bounds: sortie_core::joblevel::Bounds, best: Option<&str>) -> Option<Fact> {
+fn fact(board: &dyn AnyBoard, bounds: sortie_core::exact::Bounds, best: Option<&str>) -> Option<Fact> {
     let ident = board.ident()?;
     let best = best.and_then(|word| board.image_of(word, ident.image));
     Some(Fact { ident, bounds, best })

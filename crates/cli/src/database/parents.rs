@@ -13,10 +13,9 @@ use crate::session::stop_on_signals;
 use crate::source::Instance;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value as Json, json};
-use sortie_core::joblevel::{
-    Answer, AnyWorker, Asked, Effort, Ended, Job, JobTree, Plan, Proof, Select, Trust, Value,
-};
+use sortie_core::exact::{Answer, AnyWorker, Asked, Effort, Job, Proof, Trust, Value};
 use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, JobSource, Rng};
+use sortie_jobs::tree::{Ended, JobTree, Plan, Select};
 use sortie_store::{Batch, Embedded, GameName, Source, Store};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! answer, as in Shih et al. (2018); or before it for every position after a move, all in one batch. What the database
 //! says is a claim like any other, with the trust of the entry.
 
-use sortie_core::joblevel::{After, Answer, AnyWorker, Asked, Bounds, Claim, Job, Partial, Statuses, Value};
+use sortie_core::exact::{After, Answer, AnyWorker, Asked, Bounds, Claim, Job, Partial, Statuses, Value};
 use sortie_core::{AnyBoard, AnyGame, Ident, PlayError, Side};
 use sortie_store::{Entry, GameName, Store, StoreError, known};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

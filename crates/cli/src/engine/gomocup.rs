@@ -4,7 +4,7 @@
 
 use super::child::Child;
 use super::{Deadline, Look, Place, Program, SLICE, Seen, Speaker, seconds};
-use sortie_core::joblevel::Asked;
+use sortie_core::exact::Asked;
 use sortie_core::{Fault, Side};
 use std::sync::atomic::Ordering;
 use std::time::Instant;

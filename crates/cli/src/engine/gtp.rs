@@ -9,7 +9,7 @@
 use super::child::Child;
 use super::{Deadline, Look, Place, Program, SLICE, Seen, Speaker, seconds};
 use crate::words;
-use sortie_core::joblevel::Asked;
+use sortie_core::exact::Asked;
 use sortie_core::{AnyGame, AnyPlayer, Budget, Fault, PlayError, Side, Thought};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -7,7 +7,7 @@
 use super::child::Child;
 use super::{Look, Place, Program, SLICE, Seen, Speaker, seconds};
 use sortie_core::Fault;
-use sortie_core::joblevel::Asked;
+use sortie_core::exact::Asked;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 

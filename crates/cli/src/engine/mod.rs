@@ -23,7 +23,7 @@ pub use uci::chance;
 pub use uci::{Uci, UciSpeaker};
 pub use worker::{hire, register};
 
-use sortie_core::joblevel::Asked;
+use sortie_core::exact::Asked;
 use sortie_core::{Budget, Fault};
 use std::time::{Duration, Instant};
 

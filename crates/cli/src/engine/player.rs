@@ -1,7 +1,7 @@
 //! Any engine that can be asked about positions, as a player.
 
 use super::{Look, Place, Speaker, count, seconds};
-use sortie_core::joblevel::Asked;
+use sortie_core::exact::Asked;
 use sortie_core::{AnyGame, AnyPlayer, Budget, Fault, PlayError, Thought};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;

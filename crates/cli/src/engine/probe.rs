@@ -5,7 +5,7 @@
 use super::{Look, Place, Rules, Seen, Speaker};
 use anyhow::{Result, bail};
 use serde::Serialize;
-use sortie_core::joblevel::Asked;
+use sortie_core::exact::Asked;
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 

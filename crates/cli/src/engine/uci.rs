@@ -6,7 +6,7 @@
 use super::child::Child;
 use super::{Deadline, Look, Place, Program, SLICE, Seen, Speaker, count, seconds};
 use crate::words;
-use sortie_core::joblevel::Asked;
+use sortie_core::exact::Asked;
 use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Fault, Line, Outcome, PlayError, Side, Thought};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

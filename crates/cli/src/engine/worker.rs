@@ -6,7 +6,7 @@ use super::{Look, Place, Probe, Rules, Seen, Speaker, probe};
 use crate::output;
 use crate::players::Player;
 use anyhow::{Result, bail};
-use sortie_core::joblevel::{
+use sortie_core::exact::{
     Answer, AnyWorker, Asked, Bounds, Claim, Effort, Job, Partial, Statuses, Trust, Value,
 };
 use sortie_core::{AnyGame, Outcome, PlayError, Side};

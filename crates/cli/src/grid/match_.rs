@@ -12,11 +12,11 @@ use crate::source::Instance;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use sortie_core::contest::{Match, Pairing};
 use sortie_core::{AnyGame, JobId, JobSource};
 use sortie_grid::desk::NoClaims;
 use sortie_grid::wire::Kind;
 use sortie_grid::{GridSource, Hand, Told, drive as drive_grid};
+use sortie_jobs::contest::{Match, Pairing};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 

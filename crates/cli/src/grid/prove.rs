@@ -37,7 +37,7 @@ mod live {
     use cpu_time::ThreadTime;
     use serde::{Deserialize, Serialize};
     use serde_json::value::RawValue;
-    use sortie_core::joblevel::{Answer, AnyWorker, Asked, Job, Partial, Statuses};
+    use sortie_core::exact::{Answer, AnyWorker, Asked, Job, Partial, Statuses};
     use sortie_core::{AnyGame, JobId};
     use sortie_grid::desk::Judge;
     use sortie_grid::wire::Kind;

@@ -16,8 +16,8 @@ use crate::{Verdict, clock, output};
 use anyhow::{Context, Result, bail};
 use cpu_time::{ProcessTime, ThreadTime};
 use serde_json::json;
-use sortie_core::rank::Calibration;
 use sortie_core::{AnyGame, AnyPlayer, Budget, Thought};
+use sortie_rank::Calibration;
 use std::sync::atomic::AtomicBool;
 
 /// Playouts of a search, unless the user says.

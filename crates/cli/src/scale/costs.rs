@@ -5,7 +5,7 @@ use crate::source::read_text;
 use anyhow::{Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use sortie_core::Uct;
-use sortie_core::rank::Costs;
+use sortie_rank::Costs;
 use std::path::Path;
 
 /// No file of costs is larger than this.

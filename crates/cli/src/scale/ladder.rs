@@ -5,7 +5,7 @@
 //! say otherwise; its integral is the curve. Intervals come from drawing the results of all matches anew, a thousand times.
 
 use sortie_core::Rng;
-use sortie_core::contest::{Interval, Pairs, elo_of, quantile};
+use sortie_jobs::contest::{Interval, Pairs, elo_of, quantile};
 
 /// No doubling is taken to be worth less: the curve must rise to be turned round.
 const ELO_MIN: f64 = 5.0;
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn worth_that_falls_makes_a_bent_curve() {
-        let score = |elo: f64| sortie_core::contest::score_of(elo);
+        let score = |elo: f64| sortie_jobs::contest::score_of(elo);
         let rungs = (0..6)
             .map(|low| Rung { low, pairs: scored(score(150.0 - 20.0 * (f64::from(low) + 0.5)), 100_000) });
         let ladder = Ladder::new(rungs.collect());

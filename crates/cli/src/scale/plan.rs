@@ -4,8 +4,8 @@ use super::args::Scale;
 use super::costs;
 use crate::players::{EngineName, Player};
 use anyhow::{Context, Result, bail};
-use sortie_core::rank::Form;
 use sortie_core::{AnyGame, Budget};
+use sortie_rank::Form;
 use std::fmt::Write as _;
 
 /// Somebody with a budget. The name says everything that matters, so games are known by the names of who played.

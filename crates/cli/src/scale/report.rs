@@ -10,7 +10,7 @@ use crate::raster;
 use crate::study::chart::{Axis, Chart, Point, Series};
 use anyhow::Result;
 use serde_json::{Value, json};
-use sortie_core::contest::Interval;
+use sortie_jobs::contest::Interval;
 use std::fmt::Write as _;
 
 /// What is reported.

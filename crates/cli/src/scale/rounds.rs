@@ -3,8 +3,8 @@
 
 use crate::contest::referee::Game;
 use anyhow::{Result, bail};
-use sortie_core::contest::{Estimate, Games, Pairs};
 use sortie_core::{JobId, JobSource, Outcome, Side, mix};
+use sortie_jobs::contest::{Estimate, Games, Pairs};
 
 /// Pairs before an interval is believed.
 const PAIRS_MIN: u64 = 10;

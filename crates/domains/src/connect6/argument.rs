@@ -14,7 +14,7 @@ use super::rules::{Connect6, State};
 use super::text;
 use super::vcdt::{Vcdt, Verdict};
 use super::zone::{Attempt, Effort, prove_loss};
-use sortie_core::joblevel::Argued;
+use sortie_core::exact::Argued;
 use sortie_core::{Game, Side};
 use std::sync::Arc;
 
@@ -187,7 +187,7 @@ fn parse_loss(size: usize, word: &str) -> Result<Loss, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::joblevel::{Goal, Proof as Certificate, Value};
+    use sortie_core::exact::{Goal, Proof as Certificate, Value};
     use sortie_core::{AnyGame, Boxed, Domain};
 
     const NODES: u64 = 40_000;

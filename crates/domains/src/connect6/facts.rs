@@ -6,7 +6,7 @@ use super::proof::{Proof, check, check_loss};
 use super::rules::{Connect6, State};
 use super::vcdt::{Vcdt, Verdict};
 use super::zone::{Attempt, Effort, prove_loss};
-use sortie_core::joblevel::{Bounds, Fact, Settled, Value};
+use sortie_core::exact::{Bounds, Fact, Settled, Value};
 use sortie_core::{Game, Side};
 use std::sync::Arc;
 

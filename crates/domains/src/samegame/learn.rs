@@ -2,7 +2,7 @@
 //! board that falls and closes to the left has no symmetries.
 
 use super::{SameGame, State};
-use sortie_core::learn::{Cell, Layout, Learnable, Planes, Representation};
+use sortie_core::planes::{Cell, Layout, Learnable, Planes, Representation};
 
 impl<const LANE: usize, const W: usize> SameGame<LANE, W> {
     fn colours(&self) -> usize {
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use crate::instance::{Options, Request};
     use sortie_core::Domain;
-    use sortie_core::learn::Scene;
+    use sortie_core::planes::Scene;
 
     #[test]
     fn a_board_drawn_by_hand() {

@@ -7,7 +7,7 @@
 //! one search has played are much alike, so where there are several they can be held out together.
 
 use serde::{Deserialize, Serialize};
-use sortie_core::learn::{Cell, Layout, Lesson, Scene};
+use sortie_core::planes::{Cell, Layout, Lesson, Scene};
 use sortie_core::{AnyProblem, ReplayError};
 use std::collections::HashSet;
 

@@ -27,7 +27,7 @@ use crate::net::{Net, NetError};
 use crate::spec::NetSpec;
 use serde::{Deserialize, Serialize};
 use sortie_core::Rng;
-use sortie_core::learn::{Layout, Lesson, Scene};
+use sortie_core::planes::{Layout, Lesson, Scene};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
