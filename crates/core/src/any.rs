@@ -3,8 +3,8 @@
 
 use crate::domain::{Game, Problem};
 use crate::exact::{
-    AnyWorker, CheckError, Checked, Fact, Goal, Proof, Section, Settled, Statuses, Worker, certify, check,
-    harvest, position,
+    AnyWorker, CheckError, Checked, Fact, Goal, Proof, Script, Section, Settled, Statuses, Worker, certify,
+    check, harvest, position,
 };
 use crate::picture::Picture;
 use crate::planes::{Layout, Lesson, lessons, newest_first};
@@ -80,6 +80,8 @@ pub trait AnyGame: Send + Sync {
     ) -> Result<Section, String>;
     /// Checks a proof by the rules alone.
     fn check(&self, proof: &Proof) -> Result<Checked, CheckError>;
+    /// Checks a proof in packed form by the rules alone.
+    fn check_script(&self, script: &Script) -> Result<Checked, CheckError>;
     /// Checks a proof and says what it proves of every position in it.
     fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError>;
     /// Proves a position by the game's own means, where it has any: see `Game::settle`.
@@ -257,7 +259,11 @@ impl<G: Game> AnyGame for Boxed<G> {
     }
 
     fn check(&self, proof: &Proof) -> Result<Checked, CheckError> {
-        check(&*self.0, proof)
+        check(&*self.0, &Script::of(proof))
+    }
+
+    fn check_script(&self, script: &Script) -> Result<Checked, CheckError> {
+        check(&*self.0, script)
     }
 
     fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError> {

@@ -337,7 +337,8 @@ pub(crate) mod tests {
     use crate::dense::forward;
     use crate::spec::{Architecture, FORMAT, Scale};
     use sortie_core::AnyProblem;
-    use sortie_domains::{Opened, open};
+    use sortie_core::Opened;
+    use sortie_domains::open;
 
     pub const ALL: [Architecture; 3] = [Architecture::Basic, Architecture::Residual, Architecture::Mobile];
 
