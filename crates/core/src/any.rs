@@ -12,7 +12,7 @@ use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, game_position, perft};
 use crate::replay::{ReplayError, legal_texts, moves_of, replay, replay_whole};
 use crate::rng::Rng;
 use crate::run::{Control, StreamCheckpoint};
-use crate::search::{BestOf, Brought, Call, Nrpa, Outcomes, SpecError, answer_call, best_of};
+use crate::search::{BestOf, Brought, Call, Nrpa, Outcomes, Search, SpecError, answer_call, best_of};
 use crate::uct::walk::{GameWalker, Walker};
 use crate::uct::{Searcher, Uct};
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ pub trait AnyProblem: Send + Sync {
     fn verify(&self, words: &[String]) -> Result<Position, ReplayError>;
     /// The best score known.
     fn best_known(&self) -> Option<f64>;
+    /// The search to take where nobody asks for one: see `Problem::suits`.
+    fn suits(&self) -> Search;
     /// The planes in which a network sees it; `None` where it cannot be learnt.
     fn layout(&self) -> Option<Layout>;
     /// Every position of a game with the move played there, for a network whose window has this size. None at all where
@@ -139,6 +141,10 @@ impl<P: Problem> AnyProblem for P {
 
     fn best_known(&self) -> Option<f64> {
         Problem::best_known(self)
+    }
+
+    fn suits(&self) -> Search {
+        Problem::suits(self)
     }
 
     fn layout(&self) -> Option<Layout> {

@@ -11,6 +11,7 @@ use crate::planes::Learnable;
 use crate::play::AnyPlayer;
 use crate::processor::Processor;
 use crate::rng::Rng;
+use crate::search::{Nrpa, Search};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -123,6 +124,14 @@ pub trait Problem: Domain {
     /// those that are equal in all three. Overridden where score and length say too little, as when they are the same.
     fn fingerprint(&self, _end: &Self::State) -> u64 {
         0
+    }
+
+    /// The search to take where nobody asks for one: what does best on instances never seen, by measurement. The default
+    /// is that of a domain nobody has measured: more levels than any time is enough for, so that the highest call under
+    /// way grows with the time there is; a call that finds the same best again and again is given up for a new one; and
+    /// local search where the domain has it.
+    fn suits(&self) -> Search {
+        Search::Nrpa(Nrpa { level: 5, repetitions: 8, improve: true, ..Nrpa::default() })
     }
 
     /// What else a result says about a finished position: `("vehicles", 19.0)`.
