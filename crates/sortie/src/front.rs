@@ -185,11 +185,15 @@ mod tests {
     #[test]
     fn what_cannot_be_solved_says_why() {
         let error = |result: Result<Solved, Error>| result.unwrap_err().to_string();
-        let game = open("nim/3-4-5").unwrap();
+        let game = open("nim/21").unwrap();
         assert!(error(game.solve(Limits::playouts(1)).run()).contains("a game for two"));
         assert!(open("samegam/1").err().unwrap().to_string().contains("did you mean 'samegame'"));
         let stop = AtomicBool::new(true);
         let problem = LeftMove { depth: 3 };
-        assert!(error(solve(&problem, Limits::playouts(9)).stop(&stop).run()).contains("larger"));
+        // Whoever is stopped at once has played once.
+        assert_eq!(solve(&problem, Limits::playouts(9)).stop(&stop).run().unwrap().reason, StopReason::Asked);
+        let level = sortie_core::Nrpa { level: 0, ..Default::default() };
+        let refused = solve(&problem, Limits::playouts(9)).search(Search::Nrpa(level)).run();
+        assert!(error(refused).contains("1 to 8"));
     }
 }

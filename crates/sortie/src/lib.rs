@@ -70,6 +70,7 @@ mod folder;
 mod font;
 mod front;
 mod grid;
+mod help;
 mod journal;
 mod mailbox;
 mod output;
@@ -117,7 +118,13 @@ pub fn main(own: &[&'static Entry]) -> ExitCode {
         let said = output::print(&processor::version());
         return if said.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     }
-    let mut cli = match Cli::try_parse() {
+    let words = match help::screen(std::env::args_os().collect()) {
+        Ok(screen) => {
+            return if output::print(screen).is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+        }
+        Err(words) => words,
+    };
+    let mut cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
