@@ -1,21 +1,20 @@
 //! The seam between static and dynamic: a domain behind a box. One virtual call per run; everything below it is
 //! compiled for the domain, everything above it (the command, the dashboard, the workers) once.
 
-use crate::best_of::{BestOf, Outcomes, best_of};
 use crate::domain::{Game, Problem};
-use crate::joblevel::{
-    AnyWorker, CheckError, Checked, Fact, Goal, Proof, Section, Settled, Statuses, Worker, certify, check,
-    harvest, position,
+use crate::exact::{
+    AnyWorker, CheckError, Checked, Fact, Goal, Proof, Script, Section, Settled, Statuses, Worker, certify,
+    check, harvest, position,
 };
-use crate::learn::{Layout, Lesson, lessons, newest_first};
-use crate::mcts::{Searcher, Uct};
 use crate::picture::Picture;
+use crate::planes::{Layout, Lesson, lessons, newest_first};
 use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, game_position, perft};
-use crate::rank::{GameWalker, Walker};
 use crate::replay::{ReplayError, legal_texts, moves_of, replay, replay_whole};
 use crate::rng::Rng;
 use crate::run::{Control, StreamCheckpoint};
-use crate::search::{Brought, Call, Nrpa, SpecError, answer_call};
+use crate::search::{BestOf, Brought, Call, Nrpa, Outcomes, SpecError, answer_call, best_of};
+use crate::uct::walk::{GameWalker, Walker};
+use crate::uct::{Searcher, Uct};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -81,6 +80,8 @@ pub trait AnyGame: Send + Sync {
     ) -> Result<Section, String>;
     /// Checks a proof by the rules alone.
     fn check(&self, proof: &Proof) -> Result<Checked, CheckError>;
+    /// Checks a proof in packed form by the rules alone.
+    fn check_script(&self, script: &Script) -> Result<Checked, CheckError>;
     /// Checks a proof and says what it proves of every position in it.
     fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError>;
     /// Proves a position by the game's own means, where it has any: see `Game::settle`.
@@ -258,7 +259,11 @@ impl<G: Game> AnyGame for Boxed<G> {
     }
 
     fn check(&self, proof: &Proof) -> Result<Checked, CheckError> {
-        check(&*self.0, proof)
+        check(&*self.0, &Script::of(proof))
+    }
+
+    fn check_script(&self, script: &Script) -> Result<Checked, CheckError> {
+        check(&*self.0, script)
     }
 
     fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError> {

@@ -1,26 +1,28 @@
 //! The searches: one file each, and the enum that names them with their parameters.
 
-mod beam;
+mod beam_nrpa;
 mod beam_search;
-mod hd;
+mod hd_nrpa;
 mod islands;
 mod nmcs;
 mod nrpa;
-mod parallel;
 mod per_level;
 mod sample;
+mod streams;
+mod team;
 #[cfg(test)]
 mod trial;
 
-pub use beam::BeamNrpa;
+pub use beam_nrpa::BeamNrpa;
 pub use beam_search::BeamSearch;
-pub use hd::HdNrpa;
+pub use hd_nrpa::HdNrpa;
 pub(crate) use islands::answer as answer_call;
 pub use islands::{Brought, Call, CallMaker, CallSource, Islands, Lesson};
 pub use nmcs::Nmcs;
 pub use nrpa::{Nrpa, Parallel};
 pub use per_level::PerLevel;
 pub use sample::Sample;
+pub use streams::{BestOf, Outcomes, best_of};
 
 use crate::domain::Problem;
 use crate::run::Run;
