@@ -9,6 +9,7 @@ use crate::ident::{Ident, Precondition};
 use crate::picture::Picture;
 use crate::planes::Learnable;
 use crate::play::AnyPlayer;
+use crate::processor::Processor;
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -60,6 +61,11 @@ pub trait Domain: Send + Sync + 'static {
     /// The position as a drawing, for `sortie show` and the reports.
     fn draw(&self, _state: &Self::State) -> Option<Picture> {
         None
+    }
+
+    /// The processor that searches of it run on. A domain whose kernel has been told which one it is says so.
+    fn processor(&self) -> Processor {
+        Processor::here()
     }
 
     /// The domain as a network sees it: `Some(self)` where it is `Learnable`.

@@ -30,6 +30,7 @@ mod play;
 mod playout;
 mod policy;
 mod prior;
+mod processor;
 mod record;
 mod replay;
 mod rng;
@@ -47,6 +48,7 @@ pub use play::{AnyBoard, AnyPlayer, Budget, Fault, GangReport, Line, Meter, Play
 pub use playout::{Offer, Scratch, Trace, playout};
 pub use policy::{Mark, Policy, exp};
 pub use prior::{Advice, Guide, Prior, Reader, Trust};
+pub use processor::Processor;
 pub use record::{Record, RecordError};
 pub use replay::{ReplayError, legal_texts, replay, replay_whole, words};
 pub use rng::{Rng, mix};

@@ -264,6 +264,7 @@ impl Game for Connect4 {
         16 * i32::from(win) + 8 * i32::from(stop) + 3 - (i32::from(column) - 3).abs()
     }
 
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,

@@ -355,6 +355,7 @@ impl Game for Hex {
         Ok(state)
     }
 
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,

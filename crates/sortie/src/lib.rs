@@ -1,5 +1,7 @@
 //! Monte-Carlo search for puzzles, routing and games: the library and the command.
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod checkpoint;
 mod clock;
@@ -50,15 +52,10 @@ pub enum Verdict {
 /// verified, 2 misuse.
 pub fn main(own: &[&'static Entry]) -> ExitCode {
     sortie_domains::install(own);
-    // Before anything else, and nothing else in this function: it must run on the processor that lacks something.
-    if let Some(feature) = processor::lacks() {
-        return too_old(feature);
+    if asks_for_all_of_the_version() {
+        let said = output::print(&processor::version());
+        return if said.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     }
-    run()
-}
-
-#[inline(never)]
-fn run() -> ExitCode {
     let mut cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -178,11 +175,11 @@ fn reader_is_gone(error: &anyhow::Error) -> bool {
     io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-#[cold]
-#[inline(never)]
-fn too_old(feature: &str) -> ExitCode {
-    output::say(&format!(
-        "sortie: this build needs a processor with {feature}; build it without the rustflags in .cargo/config.toml"
-    ));
-    ExitCode::from(2)
+/// `sortie --version --verbose`: what one line of a version does not say. Clap answers `--version` before it has read on.
+fn asks_for_all_of_the_version() -> bool {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let version = |word: &str| ["--version", "-V"].contains(&word);
+    matches!(words.iter().map(String::as_str).collect::<Vec<_>>()[..],
+        [a, b] if version(a) && b == "--verbose" || a == "--verbose" && version(b))
 }

@@ -190,6 +190,12 @@ impl Source {
 
 /// Reads a text file. The error is one line without the path.
 pub fn read_text(path: &Path, bytes_max: u64) -> Result<String, String> {
+    let bytes = read_bytes(path, bytes_max)?;
+    String::from_utf8(bytes).map_err(|_| "not a text file (not UTF-8)".into())
+}
+
+/// The same for any file.
+pub fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| plain(&error))?;
     let meta = file.metadata().map_err(|error| plain(&error))?;
     if meta.is_dir() {
@@ -200,7 +206,7 @@ pub fn read_text(path: &Path, bytes_max: u64) -> Result<String, String> {
     if bytes.len() as u64 > bytes_max {
         return Err(format!("larger than {} MiB", bytes_max >> 20));
     }
-    String::from_utf8(bytes).map_err(|_| "not a text file (not UTF-8)".into())
+    Ok(bytes)
 }
 
 /// The message of an I/O error without the number of the operating system.

@@ -273,8 +273,7 @@ impl<G: Game> Checker<'_, G> {
 
     /// The moves to where the checker is.
     fn path(&self) -> Vec<String> {
-        let word =
-            |frame: &Frame<_>| self.script.step(self.section, frame.line, frame.here).word.to_string();
+        let word = |frame: &Frame<_>| self.script.step(self.section, frame.line, frame.here).word.to_string();
         // An argument alone is no move.
         let moved = self.frames.iter().filter(|frame| frame.here != frame.next);
         moved.map(word).collect()

@@ -440,6 +440,7 @@ impl Game for Connect6 {
         Some(Box::new(EnginePlayer::new(self.clone())))
     }
 
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,
