@@ -3,8 +3,8 @@
 
 use crate::domain::{Game, Problem};
 use crate::exact::{
-    AnyWorker, CheckError, Checked, Fact, Goal, Proof, Script, Section, Settled, Statuses, Worker, certify,
-    check, harvest, position,
+    AnyWorker, Certificate, CheckError, Checked, Fact, Goal, Making, Proof, Script, Section, Settled, Statuses,
+    Worker, Wrong, certify, check, check_certificate, harvest, make_certificate, position,
 };
 use crate::picture::Picture;
 use crate::planes::{Layout, Lesson, lessons, newest_first};
@@ -84,6 +84,16 @@ pub trait AnyGame: Send + Sync {
     fn check(&self, proof: &Proof) -> Result<Checked, CheckError>;
     /// Checks a proof in packed form by the rules alone.
     fn check_script(&self, script: &Script) -> Result<Checked, CheckError>;
+    /// Makes a certificate of a claim about the position after some moves; the error says why there is none.
+    fn make_certificate(
+        &self,
+        instance: &str,
+        moves: &[String],
+        goal: Goal,
+        making: Making,
+    ) -> Result<Certificate, String>;
+    /// Checks a certificate by the rules alone.
+    fn check_certificate(&self, certificate: &Certificate) -> Result<(), Wrong>;
     /// Checks a proof and says what it proves of every position in it.
     fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError>;
     /// Proves a position by the game's own means, where it has any: see `Game::settle`.
@@ -270,6 +280,20 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn check_script(&self, script: &Script) -> Result<Checked, CheckError> {
         check(&*self.0, script)
+    }
+
+    fn make_certificate(
+        &self,
+        instance: &str,
+        moves: &[String],
+        goal: Goal,
+        making: Making,
+    ) -> Result<Certificate, String> {
+        make_certificate(&self.0, instance, moves, goal, making)
+    }
+
+    fn check_certificate(&self, certificate: &Certificate) -> Result<(), Wrong> {
+        check_certificate(&*self.0, certificate)
     }
 
     fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError> {

@@ -4,7 +4,7 @@
 //! is the `State`. A search clones states into scratch space and never undoes a move. `moves` and `play` are the
 //! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
 
-use crate::exact::{AnyWorker, Argued, Settled, Statuses};
+use crate::exact::{AnyWorker, Argued, Goal, Settled, Statuses, Strategist};
 use crate::ident::{Ident, Precondition};
 use crate::picture::Picture;
 use crate::planes::Learnable;
@@ -412,6 +412,25 @@ pub trait Game: Domain {
         _text: &str,
     ) -> Result<(), String> {
         Err("this game has no arguments of its own".into())
+    }
+
+    /// Whether a side has won for certain, by a rule that is part of the format of certificates (docs/certificates.md) and
+    /// that every checker knows: a strategy need not be followed any further.
+    fn finished(&self, _state: &Self::State, _side: Side) -> bool {
+        false
+    }
+
+    /// Somebody of the game's own making who knows the moves of a strategy that reaches `goal`, remembering about so many
+    /// bytes; `None`: the exact solver, which solves every game.
+    fn strategist(
+        self: &Arc<Self>,
+        _goal: Goal,
+        _memory_max: usize,
+    ) -> Option<Box<dyn Strategist<Self::State, Self::Move>>>
+    where
+        Self: Sized,
+    {
+        None
     }
 
     /// The most appealing of `draws` uniformly random moves; the first drawn of equals.
