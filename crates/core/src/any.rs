@@ -3,8 +3,8 @@
 
 use crate::domain::{Game, Problem};
 use crate::exact::{
-    AnyWorker, Certificate, CheckError, Checked, Fact, Goal, Making, Proof, Script, Section, Settled, Statuses,
-    Worker, Wrong, certify, check, check_certificate, harvest, make_certificate, position,
+    AnyWorker, Certificate, CheckError, Checked, Fact, Goal, Making, Proof, Script, Section, Settled,
+    Statuses, Worker, Wrong, certify, check, check_certificate, harvest, make_certificate, position,
 };
 use crate::picture::Picture;
 use crate::planes::{Layout, Lesson, lessons, newest_first};
@@ -96,7 +96,7 @@ pub trait AnyGame: Send + Sync {
     fn check_certificate(&self, certificate: &Certificate) -> Result<(), Wrong>;
     /// Checks a proof and says what it proves of every position in it.
     fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError>;
-    /// Proves a position by the game's own means, where it has any: see `Game::settle`.
+    /// Proves a position by the game's own means, where it has any: see `Expert::settle`.
     fn settle(&self, start: Option<&str>, moves: &[String], nodes_max: u64) -> Result<Settled, PlayError>;
     /// Which version of its rules it is: see `Game::rules_version`.
     fn rules_version(&self) -> u16;
@@ -235,7 +235,7 @@ impl<G: Game> AnyGame for Boxed<G> {
     }
 
     fn engine(&self, seed: u64) -> Option<Box<dyn AnyPlayer>> {
-        self.0.engine(seed)
+        self.0.expert().map(|expert| expert.player(seed))
     }
 
     fn show_categories(&self, weights: &[f64]) -> Option<String> {
@@ -258,8 +258,10 @@ impl<G: Game> AnyGame for Boxed<G> {
     }
 
     fn worker(&self, memory_max: usize, statuses: &Statuses, seed: u64) -> Box<dyn AnyWorker> {
-        let general = || Box::new(Worker::new(self.0.clone(), memory_max, statuses.clone(), seed)) as _;
-        self.0.worker(statuses).unwrap_or_else(general)
+        match self.0.expert() {
+            Some(expert) => expert.worker(statuses),
+            None => Box::new(Worker::new(self.0.clone(), memory_max, statuses.clone(), seed)),
+        }
     }
 
     fn certify(
@@ -302,7 +304,7 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn settle(&self, start: Option<&str>, moves: &[String], nodes_max: u64) -> Result<Settled, PlayError> {
         let state = position(&*self.0, start, moves)?;
-        Ok(self.0.settle(&state, nodes_max))
+        Ok(self.0.expert().map(|expert| expert.settle(&state, nodes_max)).unwrap_or_default())
     }
 
     fn rules_version(&self) -> u16 {

@@ -4,11 +4,11 @@
 //! is the `State`. A search clones states into scratch space and never undoes a move. `moves` and `play` are the
 //! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
 
-use crate::exact::{AnyWorker, Argued, Goal, Settled, Statuses, Strategist};
+use crate::exact::{Goal, Strategist};
+use crate::expert::Expert;
 use crate::ident::{Ident, Precondition};
 use crate::picture::Picture;
 use crate::planes::Learnable;
-use crate::play::AnyPlayer;
 use crate::processor::Processor;
 use crate::rng::Rng;
 use crate::search::{Nrpa, Search};
@@ -368,50 +368,9 @@ pub trait Game: Domain {
         self.outcome(state)
     }
 
-    /// A player of the game's own making, beside the searches that play every game; `None` where there is none.
-    fn engine(self: &Arc<Self>, _seed: u64) -> Option<Box<dyn AnyPlayer>>
-    where
-        Self: Sized,
-    {
+    /// What the game has of its own making: a player, a worker, proofs. `Some(self)` where it is an `Expert`.
+    fn expert(&self) -> Option<&dyn Expert<State = Self::State, Move = Self::Move>> {
         None
-    }
-
-    /// Somebody of the game's own making who answers jobs; `None`: the exact solver, which solves every game.
-    fn worker(self: &Arc<Self>, _statuses: &Statuses) -> Option<Box<dyn AnyWorker>>
-    where
-        Self: Sized,
-    {
-        None
-    }
-
-    /// Proves a position by the game's own means with up to so many nodes, and has the proof checked by code that shares
-    /// nothing with the search.
-    fn settle(&self, _state: &Self::State, _nodes_max: u64) -> Settled {
-        Settled::default()
-    }
-
-    /// Looks for an argument of the game's own that `side` wins from here, with up to so many nodes for each search in
-    /// it; where the other side is to move, whatever it plays but the moves in `except`. A proof carries the text.
-    fn argue(
-        &self,
-        _state: &Self::State,
-        _side: Side,
-        _except: &[Self::Move],
-        _nodes_max: u64,
-        _stop: &dyn Fn() -> bool,
-    ) -> Argued<Self::Move> {
-        Argued::Except(Vec::new())
-    }
-
-    /// Checks such an argument by code that shares nothing with the search for it. The error says what is wrong.
-    fn check_argument(
-        &self,
-        _state: &Self::State,
-        _side: Side,
-        _except: &[Self::Move],
-        _text: &str,
-    ) -> Result<(), String> {
-        Err("this game has no arguments of its own".into())
     }
 
     /// Whether a side has won for certain, by a rule that is part of the format of certificates (docs/certificates.md) and

@@ -12,7 +12,9 @@
 //! commas and then `x` or `o`, who won; what does not read as a game is skipped and counted.
 
 use sortie_core::{Domain, Game, Outcome, Rng, Side};
-use sortie_domains::connect6::{Board, Connect6, Engine, Limits, PATTERNS, POINTS, State, Weights, Windows, mirrored};
+use sortie_domains::connect6::{
+    Board, Connect6, Engine, Limits, PATTERNS, POINTS, State, Weights, Windows, mirrored,
+};
 use std::sync::Arc;
 
 const SIZE: usize = 19;
@@ -121,7 +123,8 @@ fn read(line: &str, windows: Arc<Windows>) -> Option<Vec<Example>> {
     for word in words {
         let side = usize::from(state.to_move() == Side::Second);
         if state.played() > 2 && state.stones_left() == 2 && !board.threatens(side) {
-            let seen = board.patterns().map(|(of, at)| (2 * at.min(mirrored(at)) + usize::from(of != side)) as u16);
+            let seen =
+                board.patterns().map(|(of, at)| (2 * at.min(mirrored(at)) + usize::from(of != side)) as u16);
             examples.push(Example { seen: seen.collect(), won: winner == side });
         }
         let cell = game.parse_move(&state, word)?;

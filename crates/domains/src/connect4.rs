@@ -9,9 +9,9 @@ mod solve;
 use crate::grid::{self, Grid, Image, column_name, out_of_range};
 use sortie_core::exact::{Goal, Strategist, Value};
 use sortie_core::picture::Picture;
-use std::sync::Arc;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side, mix};
 use sortie_core::{Entry, OpenError, Opened, Request};
+use std::sync::Arc;
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {
@@ -211,11 +211,7 @@ impl Game for Connect4 {
         moves.retain(|&column| !four_at(cell(column) << 1 & BOARD));
     }
 
-    fn strategist(
-        self: &Arc<Self>,
-        goal: Goal,
-        memory_max: usize,
-    ) -> Option<Box<dyn Strategist<State, u8>>> {
+    fn strategist(self: &Arc<Self>, goal: Goal, memory_max: usize) -> Option<Box<dyn Strategist<State, u8>>> {
         Some(Box::new(Strategy { solver: solve::Solver::new(memory_max), goal }))
     }
 

@@ -79,7 +79,10 @@ impl Certificate {
 
     /// Reads a file. What the header says twice is refused.
     pub fn parse(bytes: &[u8]) -> Result<Certificate, String> {
-        let text_end = bytes.windows(2).position(|two| two == b"\n\n").ok_or("line 1: no empty line after the header")?;
+        let text_end = bytes
+            .windows(2)
+            .position(|two| two == b"\n\n")
+            .ok_or("line 1: no empty line after the header")?;
         let text = std::str::from_utf8(&bytes[..text_end]).map_err(|_| "line 1: the header is not text")?;
         let mut fields = HashMap::new();
         for (line, number) in text.lines().zip(1..) {
@@ -89,7 +92,8 @@ impl Certificate {
                 }
                 continue;
             }
-            let (key, value) = line.split_once('=').ok_or_else(|| format!("line {number}: expected 'key = value'"))?;
+            let (key, value) =
+                line.split_once('=').ok_or_else(|| format!("line {number}: expected 'key = value'"))?;
             if fields.insert(key.trim(), value.trim()).is_some() {
                 return Err(format!("line {number}: '{}' is there twice", key.trim()));
             }
@@ -117,7 +121,9 @@ impl Certificate {
 }
 
 fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Makes a certificate: every answer from the game's own strategist, or by the solver.
@@ -231,8 +237,7 @@ impl Wrong {
 }
 
 /// Gives the answer in a position; the last move is a context of the coder.
-type Ask<'a, G> =
-    &'a mut dyn FnMut(&<G as Domain>::State, u8) -> Result<<G as Domain>::Move, String>;
+type Ask<'a, G> = &'a mut dyn FnMut(&<G as Domain>::State, u8) -> Result<<G as Domain>::Move, String>;
 
 /// What there is in a strategy, and the largest number of a move that was legal somewhere.
 struct Counts {

@@ -370,7 +370,12 @@ impl Board {
         let (count, through) = &windows.through[at];
         for (&window, &place) in through[..usize::from(*count)].iter().zip(&windows.places[at]) {
             let shape = &mut self.shapes[usize::from(window)];
-            change(shape, |shape, stone, place| shape.stones[usize::from(stone - 1)] ^= 1 << place, stone, place);
+            change(
+                shape,
+                |shape, stone, place| shape.stones[usize::from(stone - 1)] ^= 1 << place,
+                stone,
+                place,
+            );
         }
         let (count, beyond) = &windows.beyond[at];
         for &(window, end) in &beyond[..usize::from(*count)] {

@@ -47,7 +47,8 @@ impl Weights {
         let mut tempo = None;
         for (line, number) in text.lines().zip(1..) {
             let words: Vec<&str> = line.split_whitespace().collect();
-            let whole = |word: &str| word.parse().map_err(|_| format!("line {number}: '{word}' is no weight"));
+            let whole =
+                |word: &str| word.parse().map_err(|_| format!("line {number}: '{word}' is no weight"));
             match words[..] {
                 [] => {}
                 [first, ..] if first.starts_with('#') && !is_pattern(first) => {}
