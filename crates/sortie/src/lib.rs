@@ -1,4 +1,59 @@
-//! Monte-Carlo search for puzzles, routing and games: the library and the command.
+//! Monte-Carlo search for puzzles, routing and games, from one core to a cluster: the library and the command.
+//!
+//! An instance of ours:
+//!
+//! ```
+//! use sortie::Budget;
+//!
+//! let best = sortie::open("samegame/1")?.solve(Budget::playouts(2_000)).seed(7).run()?;
+//! println!("{} in {} moves", best.score, best.moves.len());
+//! # Ok::<(), sortie::Error>(())
+//! ```
+//!
+//! A problem of yours is four methods of rules and two of what is wanted. `sortie::solve` searches it with what suits
+//! problems best; `sortie::main` makes the whole command of it: solve, resume, verify, show, serve, report, match and
+//! prove. `sortie new my-problem` writes such a crate.
+//!
+//! ```
+//! use sortie::{Budget, Domain, Problem};
+//!
+//! /// Numbers from 1 to 9, each once, so that neighbours differ as much as they can.
+//! struct Zigzag;
+//!
+//! impl Domain for Zigzag {
+//!     type State = Vec<u8>;
+//!     type Move = u8;
+//!
+//!     fn initial(&self) -> Vec<u8> {
+//!         Vec::new()
+//!     }
+//!     fn moves(&self, state: &Vec<u8>, out: &mut Vec<u8>) {
+//!         out.extend((1..=9).filter(|next| !state.contains(next)));
+//!     }
+//!     fn play(&self, state: &mut Vec<u8>, next: u8) {
+//!         state.push(next);
+//!     }
+//!     fn show(&self, state: &Vec<u8>) -> String {
+//!         format!("{state:?}")
+//!     }
+//!     fn show_move(&self, _: &Vec<u8>, next: u8) -> String {
+//!         next.to_string()
+//!     }
+//! }
+//!
+//! impl Problem for Zigzag {
+//!     fn score(&self, state: &Vec<u8>) -> f64 {
+//!         state.windows(2).map(|pair| f64::from(pair[0].abs_diff(pair[1]))).sum()
+//!     }
+//!     fn code(&self, state: &Vec<u8>, next: u8) -> u64 {
+//!         u64::from(next) * 10 + u64::from(state.last().copied().unwrap_or(0))
+//!     }
+//! }
+//!
+//! let best = sortie::solve(&Zigzag, Budget::playouts(20_000).until(39.0)).seed(7).run()?;
+//! assert_eq!(best.score, 39.0);
+//! # Ok::<(), sortie::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +68,9 @@ mod duration;
 mod engine;
 mod folder;
 mod font;
+mod front;
 mod grid;
+mod help;
 mod journal;
 mod mailbox;
 mod output;
@@ -35,7 +92,12 @@ mod words;
 use args::{Bench, Cli, Command};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-pub use sortie_core::*;
+pub use front::{Error, Opened as Instance, Solve, Solved, open, solve};
+pub use sortie_core::{BeamNrpa, BeamSearch, HdNrpa, Nmcs, Nrpa, Sample, Uct};
+pub use sortie_core::{
+    Catalogue, Choices, Domain, Entry, Event, Game, Limits as Budget, OpenError, Opened, Options, Outcome,
+    Problem, Request, Rng, Search, Side, StopReason, conformance, picture, replay_whole,
+};
 use std::process::ExitCode;
 
 /// How a command that was no misuse ended.
@@ -56,7 +118,13 @@ pub fn main(own: &[&'static Entry]) -> ExitCode {
         let said = output::print(&processor::version());
         return if said.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     }
-    let mut cli = match Cli::try_parse() {
+    let words = match help::screen(std::env::args_os().collect()) {
+        Ok(screen) => {
+            return if output::print(screen).is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+        }
+        Err(words) => words,
+    };
+    let mut cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -115,6 +183,7 @@ fn command(cli: Cli) -> ExitCode {
         Command::Serve(args) => commands::serve::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
+        Command::New(args) => commands::new::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Completions(args) => commands::manual::completions(&args),
         Command::Man(args) => commands::manual::man(&args),

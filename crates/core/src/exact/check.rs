@@ -246,7 +246,10 @@ impl<G: Game> Checker<'_, G> {
             if ours && !played.is_empty() {
                 return Err((line, "a move beside an argument that needs none".into()));
             }
-            let checked = self.game.check_argument(&state, side, &played, text);
+            let checked = match self.game.expert() {
+                Some(expert) => expert.check_argument(&state, side, &played, text),
+                None => Err("this game has no arguments of its own".into()),
+            };
             checked.map_err(|message| (line, message))?;
         } else if ours {
             if played.len() != 1 {

@@ -211,7 +211,7 @@ impl Packed {
     }
 
     fn begin(&mut self, entries: usize) {
-        if self.lines % STEP == 0 {
+        if self.lines.is_multiple_of(STEP) {
             self.places.push(self.code.len() as u64);
         }
         put(&mut self.code, entries);

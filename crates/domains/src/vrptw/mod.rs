@@ -18,7 +18,7 @@ use select::Select;
 use set::Set;
 use solomon::{Fault, Solomon};
 use sortie_core::picture::Picture;
-use sortie_core::{Choices, Domain, Problem, Rng};
+use sortie_core::{Choices, Domain, Nrpa, Problem, Rng, Search};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use std::hash::{Hash, Hasher};
 use table::Best;
@@ -389,6 +389,11 @@ impl<const W: usize> Problem for Vrptw<W> {
 
     fn best_known(&self) -> Option<f64> {
         self.best_known
+    }
+
+    // Routes are improved so well by local search that a new beginning is worth more than a third level.
+    fn suits(&self) -> Search {
+        Search::Nrpa(Nrpa { level: 2, bias: true, improve: true, ..Nrpa::default() })
     }
 }
 
