@@ -99,7 +99,7 @@ killed_between() {
     echo "$before games are kept; the match goes on"
     echo 1000000 >"$folder/gated.allowed"
     run 600 2 "$sortie" resume "$out" --quiet --engine mpi >/dev/null
-    [[ $(wc -l <"$out/games.jsonl") = 40 ]] || die "$(wc -l <"$out/games.jsonl") games"
+    [[ $(grep -c '"reason":"rules"' "$out/games.jsonl") = 40 ]] || die "not 40 games by the rules: $(cat "$out/games.jsonl")"
 }
 
 # engine NAME: a player that makes the first legal move, writes a line into NAME.asked for every question, and waits with
@@ -107,12 +107,11 @@ killed_between() {
 engine() {
     echo 1000000 >"$folder/$1.allowed"
     cat >"$folder/$1.sh" <<END
-IFS='	'
-while read -r moves exclude legal rest; do
+while read -r line; do
     echo asked >>"$folder/$1.asked"
     while [ \$(wc -l <"$folder/$1.asked") -gt \$(cat "$folder/$1.allowed") ]; do sleep 0.1; done
-    legal=\${legal#legal=}
-    echo "\${legal%% *}"
+    legal=\${line#*legal=}
+    echo "\${legal%%[!a-z0-9]*}"
 done
 END
 }

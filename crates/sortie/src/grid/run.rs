@@ -15,7 +15,6 @@ use sortie_grid::wire::{self, Kind, Presence};
 use sortie_grid::{Address, Options, Volunteer, Watcher};
 use std::collections::HashMap;
 use std::io::IsTerminal;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Priority of a worker that runs only when nobody else wants the processor, as `nice` counts.
