@@ -2,8 +2,8 @@
 //! games that are partly played by others, with hardly any time, with time that was spent before it began, and with
 //! stones in the middle of a turn. A game that is over is answered with no move.
 
-use sortie_core::{AnyGame, AnyPlayer, Budget, PRESETS, Rng, Uct};
-use sortie_domains::{DOMAINS, Opened, open};
+use sortie_core::{AnyGame, AnyPlayer, Budget, Opened, PRESETS, Rng, Uct};
+use sortie_domains::{catalogue, open};
 use std::sync::atomic::AtomicBool;
 
 /// Games that random moves do not end are given up.
@@ -13,7 +13,7 @@ const QUESTIONS: usize = 10;
 
 fn games() -> impl Iterator<Item = (&'static str, Box<dyn AnyGame>)> {
     // Names without a domain are puzzles.
-    let examples = DOMAINS.iter().flat_map(|entry| entry.examples).filter(|name| name.contains('/'));
+    let examples = catalogue().entries().flat_map(|entry| entry.examples).filter(|name| name.contains('/'));
     examples.filter_map(|name| match open(name, &|_| Err("no files".into())).expect("an example opens") {
         Opened::Game(game) => Some((*name, game)),
         Opened::Problem(_) => None,
