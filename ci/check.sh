@@ -49,6 +49,7 @@ all() {
     step grid ci/grid.sh
     step mariadb ci/mariadb.sh
     step drills ci/drills.sh
+    step outside ci/outside.sh
     step browser ci/browser.sh
 }
 
