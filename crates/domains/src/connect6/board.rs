@@ -266,44 +266,6 @@ impl Board {
         turn.into_iter().rev().filter(|&cell| cell != NONE).for_each(|cell| self.lift(cell, side));
     }
 
-<<<<<<< HEAD
-    /// A stone of side `stone - 1` comes or goes: what that does to the patterns.
-    #[inline]
-    fn reshape(&mut self, cell: u16, stone: u8) {
-        let (windows, worth) = (&*self.windows, &mut self.worth);
-        let mut change = |shape: &mut Shape, by: fn(&mut Shape, u8, u8), a: u8, b: u8| {
-            if let Some((side, pattern)) = shape.pattern() {
-                let [mover, other] = windows.weights.worth[pattern];
-                worth[side][0] -= i32::from(mover);
-                worth[side][1] -= i32::from(other);
-            }
-            by(shape, a, b);
-            if let Some((side, pattern)) = shape.pattern() {
-                let [mover, other] = windows.weights.worth[pattern];
-                worth[side][0] += i32::from(mover);
-                worth[side][1] += i32::from(other);
-            }
-        };
-        let at = usize::from(cell);
-        let (count, through) = &windows.through[at];
-        for (&window, &place) in through[..usize::from(*count)].iter().zip(&windows.places[at]) {
-            let shape = &mut self.shapes[usize::from(window)];
-            change(
-                shape,
-                |shape, stone, place| shape.stones[usize::from(stone - 1)] ^= 1 << place,
-                stone,
-                place,
-            );
-        }
-        let (count, beyond) = &windows.beyond[at];
-        for &(window, end) in &beyond[..usize::from(*count)] {
-            let shape = &mut self.shapes[usize::from(window)];
-            change(shape, |shape, stone, end| shape.ends ^= stone << end, stone, end);
-        }
-    }
-
-=======
->>>>>>> connect6
     #[inline]
     fn insert(&mut self, window: u16, side: usize, stones: usize) {
         self.score[side] += WORTH[stones];
