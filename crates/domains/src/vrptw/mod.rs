@@ -6,8 +6,11 @@
 //! `select.rs` what a policy search is offered of it, `local.rs` and `ruin.rs` improve finished tours, `solomon.rs`
 //! reads files, `draw.rs` shows routes. Left out: vehicles of different kinds, several depots, pick-ups.
 
+mod cross;
 mod draw;
+mod eject;
 mod local;
+mod own;
 mod ruin;
 mod select;
 mod set;
@@ -19,7 +22,7 @@ use select::Select;
 use set::Set;
 use solomon::{Fault, Solomon};
 use sortie_core::picture::Picture;
-use sortie_core::{Choices, Domain, Problem, Rng};
+use sortie_core::{Choices, Domain, Problem, Rng, Specialist};
 use std::hash::{Hash, Hasher};
 use table::Best;
 
@@ -377,6 +380,10 @@ impl<const W: usize> Problem for Vrptw<W> {
 
     fn improve(&self, end: &State<W>, _: &[u16], rng: &mut Rng) -> Option<Vec<u16>> {
         local::improve(self, end, rng)
+    }
+
+    fn specialist(&self, saved: Option<&[u8]>) -> Option<Box<dyn Specialist<u16> + '_>> {
+        Some(Box::new(own::Own::new(self, saved)))
     }
 
     fn facts(&self, state: &State<W>) -> Vec<(&'static str, f64)> {
