@@ -1,21 +1,20 @@
 //! The seam between static and dynamic: a domain behind a box. One virtual call per run; everything below it is
 //! compiled for the domain, everything above it (the command, the dashboard, the workers) once.
 
-use crate::best_of::{BestOf, Outcomes, best_of};
 use crate::domain::{Game, Problem};
-use crate::joblevel::{
-    AnyWorker, CheckError, Checked, Fact, Goal, Proof, Section, Settled, Statuses, Worker, certify, check,
-    harvest, position,
+use crate::exact::{
+    AnyWorker, CheckError, Checked, Fact, Goal, Proof, Script, Section, Settled, Statuses, Worker, certify,
+    check, harvest, position,
 };
-use crate::learn::{Layout, Lesson, lessons, newest_first};
-use crate::mcts::{Searcher, Uct};
 use crate::picture::Picture;
+use crate::planes::{Layout, Lesson, lessons, newest_first};
 use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, game_position, perft};
-use crate::rank::{GameWalker, Walker};
 use crate::replay::{ReplayError, legal_texts, moves_of, replay, replay_whole};
 use crate::rng::Rng;
 use crate::run::{Control, StreamCheckpoint};
-use crate::search::{Brought, Call, Nrpa, SpecError, answer_call};
+use crate::search::{BestOf, Brought, Call, Nrpa, Outcomes, Search, SpecError, answer_call, best_of};
+use crate::uct::walk::{GameWalker, Walker};
+use crate::uct::{Searcher, Uct};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -31,6 +30,8 @@ pub trait AnyProblem: Send + Sync {
     fn verify(&self, words: &[String]) -> Result<Position, ReplayError>;
     /// The best score known.
     fn best_known(&self) -> Option<f64>;
+    /// The search to take where nobody asks for one: see `Problem::suits`.
+    fn suits(&self) -> Search;
     /// The planes in which a network sees it; `None` where it cannot be learnt.
     fn layout(&self) -> Option<Layout>;
     /// Every position of a game with the move played there, for a network whose window has this size. None at all where
@@ -81,6 +82,8 @@ pub trait AnyGame: Send + Sync {
     ) -> Result<Section, String>;
     /// Checks a proof by the rules alone.
     fn check(&self, proof: &Proof) -> Result<Checked, CheckError>;
+    /// Checks a proof in packed form by the rules alone.
+    fn check_script(&self, script: &Script) -> Result<Checked, CheckError>;
     /// Checks a proof and says what it proves of every position in it.
     fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError>;
     /// Proves a position by the game's own means, where it has any: see `Game::settle`.
@@ -138,6 +141,10 @@ impl<P: Problem> AnyProblem for P {
 
     fn best_known(&self) -> Option<f64> {
         Problem::best_known(self)
+    }
+
+    fn suits(&self) -> Search {
+        Problem::suits(self)
     }
 
     fn layout(&self) -> Option<Layout> {
@@ -258,7 +265,11 @@ impl<G: Game> AnyGame for Boxed<G> {
     }
 
     fn check(&self, proof: &Proof) -> Result<Checked, CheckError> {
-        check(&*self.0, proof)
+        check(&*self.0, &Script::of(proof))
+    }
+
+    fn check_script(&self, script: &Script) -> Result<Checked, CheckError> {
+        check(&*self.0, script)
     }
 
     fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError> {

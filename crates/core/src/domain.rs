@@ -4,12 +4,14 @@
 //! is the `State`. A search clones states into scratch space and never undoes a move. `moves` and `play` are the
 //! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
 
+use crate::exact::{AnyWorker, Argued, Settled, Statuses};
 use crate::ident::{Ident, Precondition};
-use crate::joblevel::{AnyWorker, Argued, Settled, Statuses};
-use crate::learn::Learnable;
 use crate::picture::Picture;
+use crate::planes::Learnable;
 use crate::play::AnyPlayer;
+use crate::processor::Processor;
 use crate::rng::Rng;
+use crate::search::{Nrpa, Search};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -62,6 +64,11 @@ pub trait Domain: Send + Sync + 'static {
         None
     }
 
+    /// The processor that searches of it run on. A domain whose kernel has been told which one it is says so.
+    fn processor(&self) -> Processor {
+        Processor::here()
+    }
+
     /// The domain as a network sees it: `Some(self)` where it is `Learnable`.
     fn learnable(&self) -> Option<&dyn Learnable<State = Self::State, Move = Self::Move>> {
         None
@@ -106,6 +113,12 @@ pub trait Problem: Domain {
         None
     }
 
+    /// The domain's own search, for those that know more about their instances than moves and scores tell; `saved` is
+    /// what `Specialist::save` of an earlier one returned. Chance comes from the numbers it is handed and nowhere else.
+    fn specialist(&self, _saved: Option<&[u8]>) -> Option<Box<dyn Specialist<Self::Move> + '_>> {
+        None
+    }
+
     /// How good a position looks that the game may go on from: higher is better, and only positions of the same length
     /// are ever compared. `None`, of all positions, where the domain has nothing to say; a beam search then asks playouts.
     /// Where there is a promise, `score` is asked of any position: roughly the least that an end reached from it has.
@@ -119,6 +132,14 @@ pub trait Problem: Domain {
         0
     }
 
+    /// The search to take where nobody asks for one: what does best on instances never seen, by measurement. The default
+    /// is that of a domain nobody has measured: more levels than any time is enough for, so that the highest call under
+    /// way grows with the time there is; a call that finds the same best again and again is given up for a new one; and
+    /// local search where the domain has it.
+    fn suits(&self) -> Search {
+        Search::Nrpa(Nrpa { level: 5, repetitions: 8, improve: true, ..Nrpa::default() })
+    }
+
     /// What else a result says about a finished position: `("vehicles", 19.0)`.
     fn facts(&self, _state: &Self::State) -> Vec<(&'static str, f64)> {
         Vec::new()
@@ -128,6 +149,16 @@ pub trait Problem: Domain {
     fn best_known(&self) -> Option<f64> {
         None
     }
+}
+
+/// A search under way that a domain brings itself (`Problem::specialist`).
+pub trait Specialist<M> {
+    /// Works for some milliseconds. Every end that is better than all before is handed to `found`, as all the moves to it
+    /// from the initial position, each of them legal.
+    fn work(&mut self, rng: &mut Rng, found: &mut dyn FnMut(&[M]));
+
+    /// What it needs to go on later with what it has found. Whatever else `specialist` is given, it must not panic.
+    fn save(&self) -> Vec<u8>;
 }
 
 /// What `Problem::choices` fills: the moves on offer and, index by index, their codes.

@@ -18,43 +18,55 @@
 //! ```
 
 mod any;
-mod best_of;
+mod catalogue;
 pub mod conformance;
-pub mod contest;
 mod domain;
+pub mod exact;
 mod ident;
 mod job;
-pub mod joblevel;
-pub mod learn;
-mod mcts;
 pub mod picture;
+pub mod planes;
 mod play;
 mod playout;
 mod policy;
 mod prior;
-pub mod rank;
+mod processor;
 mod record;
 mod replay;
 mod rng;
 mod run;
 mod search;
 pub mod toy;
+mod uct;
 
 pub use any::{AnyGame, AnyProblem, Boxed, Origin, Position};
-pub use best_of::{BestOf, Outcomes, best_of};
-pub use domain::{Choices, Domain, Game, Outcome, Problem, Side};
+pub use catalogue::{Catalogue, Entry, OpenError, Opened, Options, Request, nearest};
+pub use domain::{Choices, Domain, Game, Outcome, Problem, Side, Specialist};
 pub use ident::{Ident, Precondition};
 pub use job::{InOrder, JobId, JobSource, Ledger, run_jobs};
-pub use mcts::{Counting, FinalMove, Knowledge, PRESETS, Rule, Uct};
-pub use play::{AnyBoard, AnyPlayer, Budget, Fault, Line, Meter, PlayError, Thought};
+pub use play::{AnyBoard, AnyPlayer, Budget, Fault, GangReport, Line, Meter, PlayError, Thought};
 pub use playout::{Offer, Scratch, Trace, playout};
 pub use policy::{Mark, Policy, exp};
 pub use prior::{Advice, Guide, Prior, Reader, Trust};
+pub use processor::Processor;
 pub use record::{Record, RecordError};
 pub use replay::{ReplayError, legal_texts, replay, replay_whole, words};
 pub use rng::{Rng, mix};
 pub use run::{Control, Event, Limits, Observer, Run, Solution, StopReason, StreamCheckpoint, Witness};
 pub use search::{
-    BeamNrpa, BeamSearch, Brought, Call, CallMaker, CallSource, HdNrpa, Islands, Lesson, Nmcs, Nrpa,
-    Parallel, PerLevel, Sample, Search, SpecError,
+    BeamNrpa, BeamSearch, BestOf, Brought, Call, CallMaker, CallSource, HdNrpa, Islands, Lesson, Nmcs, Nrpa,
+    Outcomes, Own, Parallel, PerLevel, Sample, Search, SpecError, best_of,
 };
+pub use uct::{Counting, FinalMove, Knowledge, PRESETS, Rule, Uct};
+
+/// What the other crates of this project build on and nobody else should: it changes without notice.
+#[doc(hidden)]
+pub mod parts {
+    pub use crate::exact::Solver;
+    pub use crate::uct::Searcher;
+    pub use crate::uct::choose::{Candidate, Chooser, rank as order};
+    pub use crate::uct::kit::sixteenths;
+    pub use crate::uct::search::{back_up, node_outcome, prove};
+    pub use crate::uct::tree::{Chunk, FULL, LINE, NodeId, Stats, Tree, VISIT, code_of, outcome_of};
+    pub use crate::uct::walk::{GameWalker, PathError, Played, Walk, Walker};
+}

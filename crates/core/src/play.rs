@@ -5,7 +5,6 @@ use crate::any::Position;
 use crate::domain::{Game, Outcome, Side};
 use crate::ident::Ident;
 use crate::picture::Picture;
-use crate::rank::GangReport;
 use crate::replay::{ReplayError, legal_texts};
 use cpu_time::ThreadTime;
 use serde::Serialize;
@@ -112,6 +111,45 @@ impl Meter<'_> {
     pub fn cpu_seconds(&self) -> f64 {
         self.cpu.elapsed().as_secs_f64()
     }
+}
+
+/// How a gang was busy.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct GangReport {
+    /// Ranks.
+    pub ranks: u32,
+    /// The time is modelled, not measured.
+    pub modelled: bool,
+    /// Simulations begun.
+    pub begun: u64,
+    /// Come home with a value.
+    pub home: u64,
+    /// Given up, with a rank or a frame that was lost.
+    pub lost: u64,
+    /// Playouts of the busiest rank over the mean of all.
+    pub busiest: f64,
+    /// Nodes added.
+    pub added: u64,
+    /// About how many of them were different positions.
+    pub distinct: f64,
+    /// Records sent for each simulation.
+    pub records: f64,
+    /// Bytes sent for each simulation.
+    pub bytes: f64,
+    /// Bytes of a record, its share of the frame included.
+    pub bytes_a_record: f64,
+    /// Simulations of the front in flight when it was halted.
+    pub in_flight: u64,
+    /// Core seconds of work, where the time is modelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_seconds: Option<f64>,
+    /// The share of the time in which the busiest core that keeps a tree was busy, where the time is modelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busiest_core: Option<f64>,
+    /// Records refused.
+    pub refused: u64,
+    /// What went wrong.
+    pub note: Option<String>,
 }
 
 /// What a player thinks of a position.

@@ -5,7 +5,7 @@
 //! is one thread's reader and its buffers.
 
 use crate::domain::Domain;
-use crate::learn::{Cell, Layout, Scene};
+use crate::planes::{Cell, Layout, Scene};
 use crate::policy::exp;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

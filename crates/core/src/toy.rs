@@ -1,7 +1,7 @@
 //! The smallest domains: for the documentation, and as oracles in the tests of every search.
 
 use crate::domain::{Domain, Game, Outcome, Problem, Side};
-use crate::learn::{Cell, Layout, Learnable, Planes, Representation};
+use crate::planes::{Cell, Layout, Learnable, Planes, Representation};
 
 /// LeftMove: `depth` times left or right; the score is the number of lefts. A policy search learns it at once.
 #[derive(Debug, Clone)]

@@ -6,9 +6,9 @@
 //! boards of three or four rows with one.
 
 use crate::grid::{self, Grid, Image, cell_name, parse_size, zobrist};
-use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side, mix};
+use sortie_core::{Entry, OpenError, Opened, Request};
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {

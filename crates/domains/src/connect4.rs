@@ -5,9 +5,9 @@
 //! in the next column. Everything is done with whole-board shifts (as in J. Tromp's Fhourstones).
 
 use crate::grid::{self, Grid, Image, column_name, out_of_range};
-use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side, mix};
+use sortie_core::{Entry, OpenError, Opened, Request};
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {
@@ -264,6 +264,7 @@ impl Game for Connect4 {
         16 * i32::from(win) + 8 * i32::from(stop) + 3 - (i32::from(column) - 3).abs()
     }
 
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,

@@ -4,9 +4,9 @@
 //! Leaves out: the forbidden moves of Renju and the openings of tournaments.
 
 use crate::grid::{self, Grid, Image, SIDE_MAX, cell_name, parse_square, zobrist};
-use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side};
+use sortie_core::{Entry, OpenError, Opened, Request};
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {
@@ -269,6 +269,7 @@ impl Game for Gomoku {
         beside.map(|n| i32::from(state.cells[n] & (FIRST | SECOND) != 0)).sum()
     }
 
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,

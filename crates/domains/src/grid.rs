@@ -4,8 +4,8 @@
 //! Columns are letters from `a` on (`i` is not left out), rows numbers from 1. The stones are `x` for the first side
 //! and `o` for the second.
 
-use crate::instance::{Entry, OpenError, Request};
 use sortie_core::picture::{Colour, FAINT, INK, PALETTE, Picture, Shape, Spot};
+use sortie_core::{Entry, OpenError, Request};
 use sortie_core::{Game, Outcome, Rng, Side, mix};
 
 /// The largest width and height: 19 letters, and two digits are enough for a row.

@@ -8,10 +8,10 @@
 mod connect;
 
 use crate::grid::{self, Grid, Image, SIDE_MAX, cell_name, letter, parse_square, zobrist};
-use crate::instance::{Entry, OpenError, Opened, Request};
 use connect::{Forecast, Stones, forecast};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side, mix};
+use sortie_core::{Entry, OpenError, Opened, Request};
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {
@@ -355,6 +355,7 @@ impl Game for Hex {
         Ok(state)
     }
 
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,

@@ -7,10 +7,10 @@
 
 mod learn;
 
-use crate::instance::{Entry, OpenError, Opened, Request};
-use sortie_core::learn::{Cell, Learnable};
 use sortie_core::picture::{Colour, FAINT, INK, PALETTE, PAPER, Picture, Shape};
+use sortie_core::planes::{Cell, Learnable};
 use sortie_core::{Choices, Domain, Problem, Rng};
+use sortie_core::{Entry, OpenError, Opened, Request};
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 
@@ -619,11 +619,11 @@ mod tests {
     #[test]
     fn record_games_are_legal_and_complete() {
         let records = [
-            include_str!("../../../records/morpion-5T-178.record"),
-            include_str!("../../../records/morpion-5T-170.record"),
-            include_str!("../../../records/morpion-5D-82.record"),
-            include_str!("../../../records/morpion-4T-62.record"),
-            include_str!("../../../records/morpion-4D-35.record"),
+            include_str!("../records/morpion-5T-178.record"),
+            include_str!("../records/morpion-5T-170.record"),
+            include_str!("../records/morpion-5D-82.record"),
+            include_str!("../records/morpion-4T-62.record"),
+            include_str!("../records/morpion-4D-35.record"),
         ];
         for record in records {
             let (header, words) = record.split_once("\n\n").expect("a blank line");

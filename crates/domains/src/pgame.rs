@@ -6,8 +6,8 @@
 //! The tree is never stored: the value of an edge is a hash of the path that ends with it. No two paths meet again.
 
 use crate::grid::{out_of_range, short, standing, turn};
-use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::{Boxed, Domain, Game, Outcome, Rng, Side, exp, mix};
+use sortie_core::{Entry, OpenError, Opened, Request};
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {
@@ -180,6 +180,7 @@ impl Game for PGame {
     }
 
     /// The moves, and then the useless work.
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,

@@ -5,8 +5,8 @@
 //!
 //! Leaves out: the rules between parts that the record partitions are built from. Numbers end at `NUMBER_MAX`.
 
-use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::{Choices, Domain, Problem};
+use sortie_core::{Entry, OpenError, Opened, Request};
 
 /// The row of the table of domains; `registry.rs` lists it.
 pub static ENTRY: Entry = Entry {

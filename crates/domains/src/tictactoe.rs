@@ -2,9 +2,9 @@
 //! of the tree searches: small enough to try everything, and drawn under perfect play.
 
 use crate::grid::{self, Grid, Image, cell_name, parse_square, zobrist};
-use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side};
+use sortie_core::{Entry, OpenError, Opened, Request};
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {
@@ -181,6 +181,7 @@ impl Game for TicTacToe {
         Ok(State { own, all: own | other, won })
     }
 
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,

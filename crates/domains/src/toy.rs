@@ -1,8 +1,8 @@
 //! The toys of `sortie_core` under names: for trying out the command and for its tests.
 
-use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::Boxed;
 use sortie_core::toy::{LeftMove, Nim};
+use sortie_core::{Entry, OpenError, Opened, Request};
 
 /// LeftMove: the row of the table of domains.
 pub static LEFTMOVE: Entry = Entry {
@@ -48,7 +48,8 @@ fn number(request: &Request, entry: &Entry, max: u32) -> Result<u32, OpenError> 
 
 #[cfg(test)]
 mod tests {
-    use crate::{Opened, open};
+    use crate::open;
+    use sortie_core::Opened;
 
     #[test]
     fn toys_open_within_their_bounds() {

@@ -2,9 +2,10 @@
 //! and by workers that lie, for every selector and policy, against values found by plain minimax. No schedule may end
 //! with a false proof, and none may hang.
 
-use sortie_core::joblevel::*;
+use sortie_core::exact::*;
 use sortie_core::{AnyGame, Boxed, Game, JobSource, Rng};
 use sortie_domains::{Breakthrough, Connect4, Hex, TicTacToe};
+use sortie_jobs::tree::*;
 use std::sync::atomic::AtomicBool;
 
 /// A position and its value.

@@ -3,7 +3,7 @@
 
 use crate::net::Net;
 use crate::spec::{Architecture, EXPANSION};
-use sortie_core::learn::Scene;
+use sortie_core::planes::Scene;
 use std::collections::BTreeSet;
 
 /// What a network says about a position.
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::spec::NetSpec;
     use crate::train::tests::tiny;
-    use sortie_core::learn::Cell;
+    use sortie_core::planes::Cell;
     use std::collections::BTreeMap;
 
     #[test]

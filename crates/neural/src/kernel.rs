@@ -11,7 +11,7 @@
 
 use crate::net::Net;
 use crate::spec::{Architecture, EXPANSION};
-use sortie_core::learn::{Cell, Layout, Scene};
+use sortie_core::planes::{Cell, Layout, Scene};
 
 /// Eight numbers that are computed together.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,7 +5,7 @@ use crate::dense::forward;
 use crate::kernel::{Board, Weights};
 use crate::net::Net;
 use crate::spec::Scale;
-use sortie_core::learn::{Cell, Layout, Scene};
+use sortie_core::planes::{Cell, Layout, Scene};
 use sortie_core::{Prior, Reader, mix};
 use std::sync::Arc;
 
@@ -178,8 +178,8 @@ fn key(scene: &Scene) -> u64 {
 mod tests {
     use super::*;
     use crate::spec::{Architecture, NetSpec};
+    use sortie_core::Opened;
     use sortie_core::{AnyProblem, BestOf, Control, Guide, Limits, Nmcs, Nrpa, Sample, Search, Trust};
-    use sortie_domains::Opened;
     use std::sync::atomic::AtomicBool;
 
     fn open(name: &str) -> Box<dyn AnyProblem> {

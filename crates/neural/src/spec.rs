@@ -4,7 +4,7 @@
 //! 1x1 head with a plane for each kind of move. Outside of the window every layer is zero.
 
 use serde::{Deserialize, Serialize};
-use sortie_core::learn::Layout;
+use sortie_core::planes::Layout;
 
 /// The version of the file.
 pub const FORMAT: u32 = 1;

@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use serde::{Deserialize, Serialize};
-use sortie_core::joblevel::{Bounds, Fact, Trust, Value};
+use sortie_core::exact::{Bounds, Fact, Trust, Value};
 use sortie_core::{Precondition, Side, mix};
 use std::fmt;
 

@@ -4,6 +4,8 @@
 //! `Store` is what a database does; `Embedded` is one file, `MariaDb` (feature `mariadb`) a server. Both pass
 //! `tests/suite`. docs/database.md says what is kept and why.
 
+#![forbid(unsafe_code)]
+
 mod embedded;
 mod entry;
 mod lines;
@@ -17,7 +19,7 @@ pub use lines::{Line, export, import};
 pub use mariadb::MariaDb;
 
 use sortie_core::Ident;
-use sortie_core::joblevel::{Bounds, Fact};
+use sortie_core::exact::{Bounds, Fact};
 
 /// A database of proved positions. Shared by threads; other processes may use the same one.
 pub trait Store: Send + Sync {
@@ -139,7 +141,7 @@ pub fn known(store: &dyn Store, game: &GameName, idents: &[Ident]) -> Result<Vec
 
 /// An entry made of a fact.
 fn entry_of(game: &GameName, fact: &Fact, batch: &Batch, source: u32) -> Result<Entry, StoreError> {
-    if batch.trust < sortie_core::joblevel::Trust::Solver || fact.bounds == Bounds::OPEN {
+    if batch.trust < sortie_core::exact::Trust::Solver || fact.bounds == Bounds::OPEN {
         return Err(StoreError::NotProved(game.to_string()));
     }
     Ok(Entry {

@@ -4,7 +4,7 @@
 use crate::entry::{Batch, Entry, GameName, Source};
 use crate::{Added, Store, StoreError};
 use serde::{Deserialize, Serialize};
-use sortie_core::joblevel::{Bounds, Fact, Trust, Value};
+use sortie_core::exact::{Bounds, Fact, Trust, Value};
 use sortie_core::{Ident, Precondition, Side};
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,12 +1,11 @@
 //! The graph history interaction problem, shown and solved: a game in which the board says little without what came
 //! before. The store with preconditions never helps to a falsehood; the same store without them does.
 
-use sortie_core::joblevel::{
-    After, Asked, Claim, Effort, Fact, JobTree, Plan, Proof, Trust, Value, Virtual, simulate,
-};
+use sortie_core::exact::{After, Asked, Claim, Effort, Fact, Proof, Trust, Value};
 use sortie_core::{
     AnyBoard, AnyGame, Boxed, Domain, Game, Ident, JobSource, Outcome, Precondition, Rng, Side, mix,
 };
+use sortie_jobs::tree::{JobTree, Plan, Virtual, simulate};
 use sortie_store::{Batch, Embedded, GameName, Source, Store, StoreError, known};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;

@@ -3,7 +3,7 @@
 
 use crate::events::{Reached, read_lines};
 use serde::Deserialize;
-use sortie_core::contest::{Games, Pairs};
+use sortie_jobs::contest::{Games, Pairs};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::Path;

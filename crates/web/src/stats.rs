@@ -2,7 +2,8 @@
 //! 1979, percentiles), and whether two samples differ by the rank test of Mann and Whitney (1947), exact where there
 //! are no ties and the samples are small, by the normal approximation with the correction for ties otherwise.
 
-use sortie_core::{Rng, contest::normal};
+use sortie_core::Rng;
+use sortie_jobs::contest::normal;
 
 /// Resamples of a bootstrap.
 const RESAMPLES: usize = 4000;

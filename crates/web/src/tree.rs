@@ -6,9 +6,10 @@
 use crate::events::read_lines;
 use crate::run::{JOBS, Kind as Folder, open_instance, read_text};
 use serde::Deserialize;
-use sortie_core::joblevel::{Bounds, Claim, Kind, Plan, Status, Trust, Value};
+use sortie_core::Opened;
+use sortie_core::exact::{Bounds, Claim, Kind, Status, Trust, Value};
 use sortie_core::{AnyBoard, Position, Side, mix};
-use sortie_domains::Opened;
+use sortie_jobs::tree::Plan;
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};

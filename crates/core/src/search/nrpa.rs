@@ -5,7 +5,7 @@
 //! 0 is a playout. Ties replace the best, and nothing is learnt after the last iteration, as in the C++ of 2017.
 
 use super::islands::{self, Lesson};
-use super::parallel::{Member, Round, together};
+use super::team::{Member, Round, together};
 use super::{SpecError, check_level, check_stabilise};
 use crate::domain::Problem;
 use crate::playout::{Offer, Scratch, Trace, indices_of, playout, retrace};

@@ -14,7 +14,7 @@ use super::rules::{Connect6, State};
 use super::text;
 use super::vcdt::{Vcdt, Verdict};
 use super::zone::{Attempt, Effort, prove_loss};
-use sortie_core::joblevel::Argued;
+use sortie_core::exact::Argued;
 use sortie_core::{Game, Side};
 use std::sync::Arc;
 
@@ -187,14 +187,14 @@ fn parse_loss(size: usize, word: &str) -> Result<Loss, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::joblevel::{Goal, Proof as Certificate, Value};
+    use sortie_core::exact::{Goal, Proof as Certificate, Value};
     use sortie_core::{AnyGame, Boxed, Domain};
 
     const NODES: u64 = 40_000;
 
     /// The first position of a kind, and the word before it.
     fn line(how: &str) -> (&'static str, &'static str) {
-        let mut lines = include_str!("../../../../instances/connect6/positions.txt").lines();
+        let mut lines = include_str!("../../instances/connect6/positions.txt").lines();
         let mut words = lines.find(|line| line.starts_with(how)).expect("such a line").splitn(3, ' ').skip(1);
         (words.next().expect("a word"), words.next().expect("a position"))
     }

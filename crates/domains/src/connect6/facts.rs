@@ -6,7 +6,7 @@ use super::proof::{Proof, check, check_loss};
 use super::rules::{Connect6, State};
 use super::vcdt::{Vcdt, Verdict};
 use super::zone::{Attempt, Effort, prove_loss};
-use sortie_core::joblevel::{Bounds, Fact, Settled, Value};
+use sortie_core::exact::{Bounds, Fact, Settled, Value};
 use sortie_core::{Game, Side};
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ mod tests {
     use sortie_core::{AnyGame, Boxed, Domain, Rng};
 
     fn lines(how: &'static str) -> Vec<&'static str> {
-        let lines = include_str!("../../../../instances/connect6/positions.txt").lines();
+        let lines = include_str!("../../instances/connect6/positions.txt").lines();
         lines.filter_map(|line| line.strip_prefix(how)?.splitn(3, ' ').nth(2)).collect()
     }
 

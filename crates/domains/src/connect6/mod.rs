@@ -39,8 +39,8 @@ pub use vcdt::{Vcdt, Verdict};
 pub use zone::{Attempt, Effort, Zone, prove_loss};
 
 use crate::grid::{SIDE_MAX, parse_square};
-use crate::instance::{Entry, OpenError, Opened, Request};
 use sortie_core::Boxed;
+use sortie_core::{Entry, OpenError, Opened, Request};
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {

@@ -5,7 +5,7 @@ use super::player::EnginePlayer;
 use super::worker::EngineWorker;
 use super::{argument, board, facts, text};
 use crate::grid::{self, Grid, Image, SIDE_MAX, zobrist};
-use sortie_core::joblevel::{AnyWorker, Argued, Settled, Statuses};
+use sortie_core::exact::{AnyWorker, Argued, Settled, Statuses};
 use sortie_core::picture::Picture;
 use sortie_core::{AnyPlayer, Domain, Game, Ident, Outcome, Precondition, Rng, Side};
 use std::sync::Arc;
@@ -440,6 +440,7 @@ impl Game for Connect6 {
         Some(Box::new(EnginePlayer::new(self.clone())))
     }
 
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,

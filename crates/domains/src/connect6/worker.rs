@@ -10,7 +10,7 @@ use super::engine::{Answer as Found, Engine, Evidence, Limits};
 use super::proof::{check, check_loss};
 use super::rules::{Connect6, State};
 use super::zone::{Attempt, Effort, prove_loss};
-use sortie_core::joblevel::{Answer, AnyWorker, Asked, Bounds, Claim, Job, Partial, Status, Trust, Value};
+use sortie_core::exact::{Answer, AnyWorker, Asked, Bounds, Claim, Job, Partial, Status, Trust, Value};
 use sortie_core::{Domain, Game, Outcome, PlayError, ReplayError, Side, legal_texts};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -188,8 +188,9 @@ impl AnyWorker for EngineWorker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::joblevel::{Effort as Work, JobTree, Kind, Plan, Virtual, simulate};
+    use sortie_core::exact::{Effort as Work, Kind};
     use sortie_core::{AnyGame, Boxed};
+    use sortie_jobs::tree::{JobTree, Plan, Virtual, simulate};
     use std::sync::atomic::AtomicBool;
 
     fn job(position: &str, exclude: &[&str]) -> Job {
@@ -206,7 +207,7 @@ mod tests {
 
     /// The positions of the file that an attack wins.
     fn attacks() -> impl Iterator<Item = &'static str> {
-        let text = include_str!("../../../../instances/connect6/positions.txt");
+        let text = include_str!("../../instances/connect6/positions.txt");
         text.lines().filter(|l| l.starts_with("attack")).map(|l| l.splitn(3, ' ').nth(2).expect("a position"))
     }
 

@@ -6,7 +6,7 @@
 //! within what three layers of 3x3 see, and a mirrored line is marked at the mirrored cell.
 
 use super::{DIRECTIONS, Direction, Morpion, Move, SIZE, State, in_cross, place, xy};
-use sortie_core::learn::{Cell, Layout, Learnable, Planes, Representation, Turn, turn_point};
+use sortie_core::planes::{Cell, Layout, Learnable, Planes, Representation, Turn, turn_point};
 
 /// Planes of drawn lines begin here, those of legal lines behind them, then come the last moves.
 const DRAWN: usize = 1;
@@ -152,7 +152,7 @@ fn join<const N: usize>(parts: [Planes; N]) -> Planes {
 mod tests {
     use super::super::{VARIANTS, Variant};
     use super::*;
-    use sortie_core::learn::{Scene, inverse_symmetry};
+    use sortie_core::planes::{Scene, inverse_symmetry};
     use sortie_core::{AnyProblem, Domain, Problem, Rng};
     use std::collections::HashSet;
 
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn the_window_follows_the_game() {
-        let record = include_str!("../../../../records/morpion-5T-178.record");
+        let record = include_str!("../../records/morpion-5T-178.record");
         let (_, words) = record.split_once("\n\n").expect("a blank line");
         let words: Vec<String> = words.split_whitespace().map(String::from).collect();
         let m = Morpion::new(&variant("5T"));

@@ -1,8 +1,8 @@
 //! Boards: the twenty standard ones, random ones, files, and the names of cells.
 
 use super::COLOURS_MAX;
-use crate::instance::{OpenError, Request};
 use sortie_core::Rng;
+use sortie_core::{OpenError, Request};
 
 pub const NAMES: &str =
     "1 to 20 (the standard boards), COLUMNSxROWSxCOLOURS-SEED (random), or the path of a board file";
@@ -11,7 +11,7 @@ pub const NAMES: &str =
 const COLUMNS_MAX: usize = 64;
 const ROWS_MAX: usize = 63;
 
-static STANDARD: &str = include_str!("../../../../instances/samegame/standard20.txt");
+static STANDARD: &str = include_str!("../../instances/samegame/standard20.txt");
 
 /// The best scores known for the standard boards under the papers' rule: the list of js-games.de as of 2016.
 const BEST_KNOWN: [u32; 20] = [

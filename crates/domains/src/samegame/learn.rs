@@ -2,7 +2,7 @@
 //! board that falls and closes to the left has no symmetries.
 
 use super::{SameGame, State};
-use sortie_core::learn::{Cell, Layout, Learnable, Planes, Representation};
+use sortie_core::planes::{Cell, Layout, Learnable, Planes, Representation};
 
 impl<const LANE: usize, const W: usize> SameGame<LANE, W> {
     fn colours(&self) -> usize {
@@ -49,9 +49,9 @@ impl<const LANE: usize, const W: usize> Learnable for SameGame<LANE, W> {
 mod tests {
     use super::super::board;
     use super::*;
-    use crate::instance::{Options, Request};
     use sortie_core::Domain;
-    use sortie_core::learn::Scene;
+    use sortie_core::planes::Scene;
+    use sortie_core::{Options, Request};
 
     #[test]
     fn a_board_drawn_by_hand() {

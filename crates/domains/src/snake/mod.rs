@@ -9,20 +9,30 @@
 //!
 //! Leaves out: the joining of smaller ones that holds the records beyond dimension 8.
 
+mod form;
+mod frame;
 mod symmetric;
 
-use crate::instance::{Entry, OpenError, Opened, Request};
+use form::Form;
+use frame::Turns;
 use sortie_core::picture::{FAINT, INK, PALETTE, PAPER, Picture, Shape};
 use sortie_core::{Choices, Domain, Problem};
+use sortie_core::{Entry, OpenError, Opened, Request};
 use symmetric::Symmetric;
 
 const NAMES: &str =
-    "a dimension from 2 to 16, or dimension-spread with a spread from 2 to 16, as in 8 or 9-3";
+    "a dimension from 2 to 20, or dimension-spread with a spread from 2 to 16, as in 8 or 9-3";
 
-const OPTIONS: &[(&str, &str)] = &[(
-    "symmetric",
-    "off (default), on: only what a symmetry of the cube maps to itself; 1 to 12: one of that order",
-)];
+const OPTIONS: &[(&str, &str)] = &[
+    (
+        "symmetric",
+        "off (default), on: only what a symmetry of the cube maps to itself; 1 to 40: one of that order",
+    ),
+    ("form", "plain (default), interleaved: coils in which some dimensions take turns at every second edge"),
+    ("turns", "how many take turns, 1 to 8 (interleaved; by default (k + 1) / 2)"),
+    ("every", "which edge is a turn: every second (default) to every eighth (interleaved)"),
+    ("draw", "a number: only coils in the one symmetry of the given order that it draws"),
+];
 
 /// The row of open paths.
 pub static SNAKE: Entry = Entry {
@@ -46,24 +56,60 @@ pub static COIL: Entry = Entry {
 
 fn open(request: &Request, domain: &'static str, closed: bool) -> Result<Opened, OpenError> {
     let mut options = request.options.clone();
-    let symmetric = options.choice("symmetric", &["off", "on", "1", "2", "3", "4", "5"])?;
+    let orders: Vec<String> =
+        ["off", "on"].map(String::from).into_iter().chain((1..=ORDER_MAX).map(|n| n.to_string())).collect();
+    let orders: Vec<&str> = orders.iter().map(String::as_str).collect();
+    let symmetric = options.choice("symmetric", &orders)?;
+    let interleaved = options.choice("form", &["plain", "interleaved"])? == 1;
+    let count = options.number("turns", 0, 8)? as usize;
+    let every = options.number("every", 2, 8)? as usize;
+    let draw = options.number("draw", u64::MAX, u64::MAX)?;
     options.finish(OPTIONS)?;
     let (dimension, spread) = request.name.split_once('-').unwrap_or((request.name, "2"));
-    let fail = |message| Err(OpenError::OutOfRange { domain, name: request.name.to_string(), message });
-    let (Ok(d @ 2..=16), Ok(k @ 2..=16)) = (dimension.parse(), spread.parse()) else {
-        return fail(format!("expected {NAMES}"));
+    let fail = |message: &str| {
+        Err(OpenError::OutOfRange { domain, name: request.name.to_string(), message: message.into() })
     };
+    let (Ok(d @ 2..=20), Ok(k @ 2..=16)) = (dimension.parse(), spread.parse()) else {
+        return fail(&format!("expected {NAMES}"));
+    };
+    if !interleaved && (count > 0 || every != 2) || every < 2 {
+        return fail("turns and every: expected form=interleaved, and every from 2 on");
+    }
     let cube = Cube::new(d, k, closed);
+    let own_order = symmetric.saturating_sub(1); // the orders begin with 1
+    if interleaved || draw != u64::MAX || own_order > *symmetric::ORDERS.end() || d > 16 {
+        if !closed && (interleaved || symmetric > 0) {
+            return fail(
+                "expected a coil: there are snakes of this kind up to dimension 16, symmetric=2 alone",
+            );
+        }
+        if symmetric == 1 || draw != u64::MAX && own_order < 2 {
+            return fail("expected symmetric=2 or more: this kind has one order at a time");
+        }
+        let turns = match (interleaved, count) {
+            (false, _) => Turns { count: 0, every },
+            (true, 0) => Turns { count: (k as usize).div_ceil(2), every },
+            (true, count) => Turns { count, every },
+        };
+        let draw = (draw != u64::MAX).then_some(draw);
+        return match Form::new(cube, own_order.max(1), turns, draw) {
+            Ok(form) => Ok(Opened::Problem(Box::new(form))),
+            Err(message) => fail(message),
+        };
+    }
     let orders = match symmetric {
         0 => return Ok(Opened::Problem(Box::new(cube))),
         1 => symmetric::ORDERS,
-        more => more - 1..=more - 1, // the orders begin with 1
+        _ => own_order..=own_order,
     };
     match Symmetric::new(cube, orders) {
         Some(part) => Ok(Opened::Problem(Box::new(part))),
-        None => fail("symmetric: expected a spread up to the dimension, and for a snake order 2".into()),
+        None => fail("symmetric: expected a spread up to the dimension, and for a snake order 2"),
     }
 }
+
+/// The highest order of a symmetry that may be asked for: twice the dimensions of the largest cube.
+const ORDER_MAX: usize = 40;
 
 /// The instance. Sets of vertices are bits; a word holds the 64 vertices that differ in the dimensions 0 to 5 only.
 #[derive(Debug, Clone)]
@@ -640,14 +686,14 @@ mod tests {
     #[test]
     fn the_records_are_no_shorter_than_the_best_known() {
         let records = [
-            (8, 2, true, include_str!("../../../../records/coil-8-96.record")),
-            (9, 3, true, include_str!("../../../../records/coil-9-3-64.record")),
-            (9, 4, true, include_str!("../../../../records/coil-9-4-30.record")),
-            (10, 4, true, include_str!("../../../../records/coil-10-4-46.record")),
-            (11, 4, true, include_str!("../../../../records/coil-11-4-72.record")),
-            (11, 5, false, include_str!("../../../../records/snake-11-5-39.record")),
-            (12, 6, false, include_str!("../../../../records/snake-12-6-33.record")),
-            (13, 6, false, include_str!("../../../../records/snake-13-6-47.record")),
+            (8, 2, true, include_str!("../../records/coil-8-96.record")),
+            (9, 3, true, include_str!("../../records/coil-9-3-64.record")),
+            (9, 4, true, include_str!("../../records/coil-9-4-30.record")),
+            (10, 4, true, include_str!("../../records/coil-10-4-46.record")),
+            (11, 4, true, include_str!("../../records/coil-11-4-72.record")),
+            (11, 5, false, include_str!("../../records/snake-11-5-39.record")),
+            (12, 6, false, include_str!("../../records/snake-12-6-33.record")),
+            (13, 6, false, include_str!("../../records/snake-13-6-47.record")),
         ];
         for (d, k, closed, text) in records {
             let (record, cube) = (Record::parse(text).unwrap(), Cube::new(d, k, closed));
@@ -660,16 +706,17 @@ mod tests {
 
     #[test]
     fn bad_names_are_refused_and_pictures_stay_small() {
-        for name in ["1", "17", "8-1", "8-17", "8-", "-3", "eight", "", "8-3-2"] {
+        for name in ["1", "21", "8-1", "8-17", "8-", "-3", "eight", "", "8-3-2"] {
             let request = Request { name, options: Default::default(), read: &|_| Err("no files".into()) };
-            assert!((SNAKE.open)(&request).is_err_and(|e| e.to_string().contains("from 2 to 16")), "{name}");
+            assert!((SNAKE.open)(&request).is_err_and(|e| e.to_string().contains("from 2 to 20")), "{name}");
         }
-        let open = |name| {
-            let (name, options) = crate::instance::split_options(name);
-            (COIL.open)(&Request { name, options, read: &|_| Err("no files".into()) })
-        };
+        let open = |name| crate::open(&format!("coil/{name}"), &|_| Err("no files".into()));
         assert!(open("8:symmetric=on").is_ok() && open("8:symmetric=2").is_ok() && open("3-4").is_ok());
-        assert!(open("8:symmetric=6").is_err_and(|e| e.to_string().contains("off, on, 1, 2")));
+        assert!(open("8:symmetric=6").is_ok() && open("17-8").is_ok());
+        assert!(open("13-3:form=interleaved,symmetric=8,draw=3").is_ok());
+        assert!(open("8:symmetric=41").is_err_and(|e| e.to_string().contains("off, on, 1, 2")));
+        assert!(open("8:turns=2").is_err() && open("8:draw=2").is_err() && open("17:symmetric=on").is_err());
+        assert!(open("4:form=interleaved,turns=3").is_err() && open("8:form=interleaved,every=0").is_err());
         assert!(open("3-4:symmetric=on").is_err_and(|e| e.to_string().contains("up to the dimension")));
         assert!(open("8:symmetric=yes").is_err() && open("8:symmetry=on").is_err());
         let cube = Cube::new(16, 2, false);

@@ -3,8 +3,9 @@
 //!
 //! A move goes to a customer, or home: then the next vehicle leaves, empty and at the opening of the depot. Every
 //! playout serves everybody, so the fleet is part of the score and never a dead end. `Rules` says what is legal,
-//! `select.rs` what a policy search is offered of it, `local.rs` and `ruin.rs` improve finished tours, `solomon.rs`
-//! reads files, `draw.rs` shows routes. Left out: vehicles of different kinds, several depots, pick-ups.
+//! `select.rs` what a policy search is offered of it, `local.rs` and `ruin.rs` improve finished tours; `own.rs`, with
+//! `eject.rs` and `cross.rs`, is a search for nothing but routes. `table.rs` holds Solomon's instances, `solomon.rs` reads
+//! files, `draw.rs` shows routes. Left out: vehicles of different kinds, several depots, pick-ups.
 
 mod cross;
 mod draw;
@@ -17,12 +18,12 @@ mod set;
 mod solomon;
 mod table;
 
-use crate::instance::{Entry, OpenError, Opened, Request};
 use select::Select;
 use set::Set;
 use solomon::{Fault, Solomon};
 use sortie_core::picture::Picture;
-use sortie_core::{Choices, Domain, Problem, Rng, Specialist};
+use sortie_core::{Choices, Domain, Own, Problem, Rng, Search, Specialist};
+use sortie_core::{Entry, OpenError, Opened, Request};
 use std::hash::{Hash, Hasher};
 use table::Best;
 
@@ -396,6 +397,11 @@ impl<const W: usize> Problem for Vrptw<W> {
 
     fn best_known(&self) -> Option<f64> {
         self.best_known
+    }
+
+    // Routes are improved so well by local search that a new beginning is worth more than a third level.
+    fn suits(&self) -> Search {
+        Search::Own(Own {})
     }
 }
 

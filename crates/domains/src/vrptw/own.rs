@@ -43,7 +43,15 @@ enum Stage<'a, const W: usize> {
     /// A route less: the plan without it and who waits.
     Fewer { now: Plan<'a, W>, waiting: Vec<u16>, distance: f64, left: u64 },
     /// Shorter routes: the plan now and the best of this anneal.
-    Shorter { now: Plan<'a, W>, distance: f64, best: Plan<'a, W>, best_distance: f64, heat: f64, cooling: f64, left: u64 },
+    Shorter {
+        now: Plan<'a, W>,
+        distance: f64,
+        best: Plan<'a, W>,
+        best_distance: f64,
+        heat: f64,
+        cooling: f64,
+        left: u64,
+    },
 }
 
 pub struct Own<'a, const W: usize> {
@@ -174,7 +182,12 @@ impl<'a, const W: usize> Own<'a, W> {
     }
 
     /// One round of an attempt at a route less. True: it is over.
-    fn round_fewer(&mut self, stage: &mut Stage<'a, W>, rng: &mut Rng, found: &mut dyn FnMut(&[u16])) -> bool {
+    fn round_fewer(
+        &mut self,
+        stage: &mut Stage<'a, W>,
+        rng: &mut Rng,
+        found: &mut dyn FnMut(&[u16]),
+    ) -> bool {
         let Stage::Fewer { now, waiting, distance, left } = stage else { return true };
         let (ruin, next) = (&mut self.ruin, &mut self.next);
         next.copy_from(now);
@@ -219,8 +232,15 @@ impl<'a, const W: usize> Own<'a, W> {
     }
 
     /// One round of an anneal. True: it is over.
-    fn round_shorter(&mut self, stage: &mut Stage<'a, W>, rng: &mut Rng, found: &mut dyn FnMut(&[u16])) -> bool {
-        let Stage::Shorter { now, distance, best, best_distance, heat, cooling, left } = stage else { return true };
+    fn round_shorter(
+        &mut self,
+        stage: &mut Stage<'a, W>,
+        rng: &mut Rng,
+        found: &mut dyn FnMut(&[u16]),
+    ) -> bool {
+        let Stage::Shorter { now, distance, best, best_distance, heat, cooling, left } = stage else {
+            return true;
+        };
         let (ruin, next) = (&mut self.ruin, &mut self.next);
         let vehicles_count = self.vrptw.objective == Objective::Vehicles;
         let free = if vehicles_count { 0 } else { self.vrptw.fleet as usize };

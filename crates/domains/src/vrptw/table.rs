@@ -2,7 +2,7 @@
 
 use super::solomon::{Place, Solomon};
 
-const TABLE: &str = include_str!("../../../../instances/solomon/solomon56.txt");
+const TABLE: &str = include_str!("../../instances/solomon/solomon56.txt");
 
 /// The best that is known of an instance.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,6 +84,7 @@ pub fn find(name: &str) -> Option<(Solomon, Best)> {
 }
 
 /// The names of all instances.
+#[cfg(test)]
 pub fn names() -> impl Iterator<Item = &'static str> {
     BEST.iter().map(|row| row.0)
 }
@@ -140,12 +141,12 @@ mod tests {
     #[test]
     fn the_table_holds_what_the_files_hold() {
         for text in [
-            include_str!("../../../../instances/solomon/R101.txt"),
-            include_str!("../../../../instances/solomon/R102.txt"),
-            include_str!("../../../../instances/solomon/R103.txt"),
-            include_str!("../../../../instances/solomon/R201.txt"),
-            include_str!("../../../../instances/solomon/C101.txt"),
-            include_str!("../../../../instances/solomon/RC101.txt"),
+            include_str!("../../instances/solomon/R101.txt"),
+            include_str!("../../instances/solomon/R102.txt"),
+            include_str!("../../instances/solomon/R103.txt"),
+            include_str!("../../instances/solomon/R201.txt"),
+            include_str!("../../instances/solomon/C101.txt"),
+            include_str!("../../instances/solomon/RC101.txt"),
         ] {
             let file = solomon::parse(text).unwrap();
             let (ours, _) = find(&file.name).unwrap();

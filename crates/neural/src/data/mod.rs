@@ -7,7 +7,7 @@
 //! one search has played are much alike, so where there are several they can be held out together.
 
 use serde::{Deserialize, Serialize};
-use sortie_core::learn::{Cell, Layout, Lesson, Scene};
+use sortie_core::planes::{Cell, Layout, Lesson, Scene};
 use sortie_core::{AnyProblem, ReplayError};
 use std::collections::HashSet;
 
@@ -249,8 +249,9 @@ impl Diversity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sortie_core::Opened;
     use sortie_core::Rng;
-    use sortie_domains::{Opened, open};
+    use sortie_domains::open;
 
     fn morpion() -> Box<dyn AnyProblem> {
         match open("morpion/5D", &|_| Err("no files".into())) {

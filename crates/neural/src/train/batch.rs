@@ -7,7 +7,7 @@
 
 use super::params::padded;
 use crate::spec::NetSpec;
-use sortie_core::learn::Scene;
+use sortie_core::planes::Scene;
 use std::ops::Range;
 
 /// A tap of a 3x3 convolution that lies outside of the window, where every layer is zero.
@@ -168,7 +168,7 @@ fn ranges(ends: &[usize]) -> impl Iterator<Item = Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::learn::Cell;
+    use sortie_core::planes::Cell;
 
     #[test]
     fn a_move_needs_its_neighbourhood_and_no_more() {

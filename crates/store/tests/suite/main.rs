@@ -1,7 +1,7 @@
 //! What every store must do. The embedded one is tested always, MariaDB (feature `mariadb`) where `SORTIE_MARIADB` names a
 //! server: `ci/mariadb.sh` starts one. Kills are real: a child of this program writes until it is killed.
 
-use sortie_core::joblevel::{Bounds, Fact, Trust, Value};
+use sortie_core::exact::{Bounds, Fact, Trust, Value};
 use sortie_core::{Ident, Precondition, Rng, Side};
 use sortie_store::{Batch, Embedded, GameName, Source, Store, StoreError, export, import, known};
 use std::collections::HashSet;

@@ -8,8 +8,8 @@ use crate::run::{GAMES, Kind, RESULT, State, Summary, open_instance, read_text};
 use crate::show;
 use maud::{Markup, html};
 use serde_json::{Value, json};
-use sortie_core::contest::{Games, Interval};
-use sortie_domains::Opened;
+use sortie_core::Opened;
+use sortie_jobs::contest::{Games, Interval};
 
 /// A score in per cent with its interval.
 fn share(interval: &Interval) -> String {

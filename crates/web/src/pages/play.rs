@@ -8,7 +8,7 @@ use maud::{PreEscaped, html};
 use serde_json::json;
 use sortie_core::picture::Picture;
 use sortie_core::{AnyGame, PRESETS, Rng};
-use sortie_domains::DOMAINS;
+use sortie_domains::catalogue;
 
 /// Who the person at the browser is.
 const SIDES: [(&str, &str); 4] =
@@ -20,8 +20,8 @@ const THUMB_MOVES: usize = 14;
 
 /// The games.
 pub fn index(site: &Site) -> Reply {
-    let games: Vec<_> = DOMAINS
-        .iter()
+    let games: Vec<_> = catalogue()
+        .entries()
         .filter_map(|entry| {
             let name = *entry.examples.first()?;
             let game = open_game(name).ok()?;

@@ -11,7 +11,7 @@ use crate::tree::{ROOT, Row, Tree};
 use maud::{Markup, html};
 use serde_json::{Map, Value as Json, json};
 use sortie_core::Side;
-use sortie_core::joblevel::{Bounds, Status, Value};
+use sortie_core::exact::{Bounds, Status, Value};
 use std::path::Path;
 
 /// Moves of a node that are sent at a time.

@@ -11,9 +11,9 @@ use crate::show;
 use crate::site::Site;
 use maud::{Markup, html};
 use serde_json::{Value, json};
+use sortie_core::Opened;
 use sortie_core::picture::Shape;
 use sortie_core::{Position, Record};
-use sortie_domains::Opened;
 use std::path::Path;
 
 /// Frames beyond this many are not drawn: a slider could not show them apart.

@@ -1,7 +1,8 @@
 use super::*;
 use serde_json::json;
 use sortie_core::JobSource;
-use sortie_core::joblevel::{Asked, Effort, JobTree};
+use sortie_core::exact::{Asked, Effort};
+use sortie_jobs::tree::JobTree;
 use std::sync::atomic::AtomicBool;
 
 const REQUEST: &str = "format = 1\ninstance = \"GAME\"\nmoves = []\nseed = 1\nmemory = 1\n";

@@ -1,9 +1,9 @@
 //! NRPA on toys: forms, limits, resuming, and the formula by hand.
 
 use super::*;
-use crate::best_of::{BestOf, Outcomes, best_of};
 use crate::domain::Domain;
 use crate::run::{Control, Event, Limits, StopReason, StreamCheckpoint};
+use crate::search::{BestOf, Outcomes, best_of};
 use crate::search::{Brought, CallMaker, CallSource, Search, answer_call};
 use crate::toy::{LeftMove, Tree};
 use std::sync::Mutex;

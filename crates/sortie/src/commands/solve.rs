@@ -1,0 +1,110 @@
+//! `sortie solve`: everything is checked before the first file is written.
+
+use crate::args::{LimitArgs, Solve};
+use crate::folder::{FORMAT, Folder, Spec};
+use crate::session::Session;
+use crate::source::Instance;
+use crate::{Verdict, policy, searches};
+use anyhow::{Context, Result, bail};
+use sortie_core::{Limits, Search};
+use std::hash::{BuildHasher, RandomState};
+
+/// A run that was given no end lasts so long.
+const FIRST_MINUTE: f64 = 60.0;
+/// Seeds that are drawn stay short enough to be typed.
+const DRAWN_SEED_MAX: u64 = 1_000_000_000;
+
+/// Runs the command.
+pub fn run(args: &Solve) -> Result<Verdict> {
+    let instance = Instance::open(&args.instance)?;
+    let suits = instance.problem()?.suits();
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    let threads = args.threads.unwrap_or(cores);
+    let settled = searches::settle(&args.search, &suits);
+    let (search, streams) = searches::divide(&settled, args.best_of, threads)?;
+    let search = searches::build(&search)?;
+    let policy = policy::open(&args.policy, &instance)?;
+    let limits = limits(&args.limits, &search, args.search.level.is_some() || args.search.width.is_some())?;
+    let grid = crate::grid::Spec::of(&args.grid.grid, None)?;
+    if let Some(grid) = &grid {
+        grid.fits(&limits)?;
+    }
+    let (streams, threads) = match &grid {
+        Some(_) if policy.is_some() => {
+            bail!("--policy: networks are for the searches of this machine, not of a grid")
+        }
+        Some(_) if args.best_of.is_some() => bail!("--best-of: over a grid --jobs says how many searches"),
+        Some(_) if crate::grid::is_islands(&search) => (1, 1),
+        Some(_) => (args.grid.jobs, 1),
+        None => (streams, threads),
+    };
+    let spec = Spec {
+        format: FORMAT,
+        sortie: env!("CARGO_PKG_VERSION").into(),
+        instance: args.instance.clone(),
+        seed: args.seed.unwrap_or_else(draw_seed),
+        streams,
+        threads,
+        search,
+        policy: policy.as_ref().map(|policy| policy.spec.clone()),
+        limits,
+    };
+    let folder = match &args.out {
+        Some(path) => Folder::create(path, &spec, instance.text.as_deref())?,
+        None => Folder::create_fresh(&spec, instance.text.as_deref())?,
+    };
+    if let Some(policy) = &policy {
+        let written = folder.write(policy::POLICY, &policy.bytes);
+        written.with_context(|| folder.path.join(policy::POLICY).display().to_string())?;
+    }
+    let islands = crate::grid::is_islands(&spec.search);
+    if let Some(grid) = grid.as_ref().filter(|_| !islands) {
+        return crate::grid::solve::run(
+            grid,
+            &spec,
+            &instance,
+            &folder,
+            (args.report.json, args.report.quiet),
+        );
+    }
+    let session = Session {
+        spec,
+        instance,
+        guide: policy.map(|policy| policy.guide),
+        folder,
+        checkpoint: None,
+        best: None,
+        resumed: false,
+        checkpoint_every: args.checkpoint_every,
+        grid,
+        json: args.report.json,
+        quiet: args.report.quiet,
+    };
+    session.run()
+}
+
+/// The limits asked for. None at all: one whole search if its level or width was chosen, else a minute.
+fn limits(args: &LimitArgs, search: &Search, size_chosen: bool) -> Result<Limits> {
+    if let Some(target) = args.target
+        && !target.is_finite()
+    {
+        bail!("--target {target}: expected a number");
+    }
+    let mut limits = Limits {
+        playouts: args.playouts,
+        seconds: args.time,
+        cpu_seconds: args.cpu_time,
+        target: args.target,
+        patience: args.patience,
+    };
+    let endless = matches!(search, Search::Sample(_)) || !size_chosen;
+    if limits.is_empty() && endless {
+        limits.seconds = Some(FIRST_MINUTE);
+    }
+    Ok(limits)
+}
+
+/// A random seed. The keys of a `RandomState` come from the operating system.
+pub fn draw_seed() -> u64 {
+    RandomState::new().hash_one(std::process::id()) % DRAWN_SEED_MAX
+}

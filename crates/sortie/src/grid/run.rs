@@ -1,0 +1,168 @@
+//! The commands `worker` and `broker`, and what every run with `--grid` tells.
+
+use super::args::{Broker as BrokerArgs, Worker as Args};
+use super::hands::Shop;
+use super::{Spec, WORKERS};
+use crate::folder::Folder;
+use crate::journal::Journal;
+use crate::players::Player;
+use crate::{Verdict, clock, contest, output, session};
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::json;
+use sortie_grid::broker::{self, Broker};
+use sortie_grid::desk::Trust;
+use sortie_grid::wire::{self, Kind, Presence};
+use sortie_grid::{Address, Options, Volunteer, Watcher};
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Priority of a worker that runs only when nobody else wants the processor, as `nice` counts.
+#[cfg(unix)]
+const NICE: i32 = 19;
+
+/// Runs `sortie worker`.
+pub fn worker(args: &Args) -> Result<Verdict> {
+    let address = Address::parse(&args.grid, args.token.as_deref())?;
+    let name = match &args.name {
+        Some(name) if wire::is_name(name) => name.clone(),
+        Some(name) => bail!("--name {name}: expected up to 48 letters, digits, - or _"),
+        None => own_name(),
+    };
+    for engine in &args.player {
+        Player::parse(engine)?.speaker()?;
+    }
+    if args.nice {
+        lower()?;
+    }
+    let stop = session::stop_on_signals()?;
+    let cores = args.cores.unwrap_or_else(contest::processors) as usize;
+    let volunteer = Volunteer { address, name, cores, version: env!("CARGO_PKG_VERSION").into() };
+    let quiet = args.quiet;
+    sortie_grid::work(&volunteer, Arc::new(Shop { engines: args.player.clone() }), &stop, &mut |text| {
+        if !quiet {
+            output::say(&format!("{} {text}", clock::now()));
+        }
+    })?;
+    Ok(Verdict::Done)
+}
+
+/// The machine, and something that tells two workers on it apart.
+fn own_name() -> String {
+    let host = std::fs::read_to_string("/etc/hostname").ok();
+    let host = host.as_deref().map(str::trim).filter(|host| !host.is_empty()).unwrap_or("worker");
+    let host: String = host.chars().take(30).collect();
+    wire::to_name(&format!("{host}-{:06x}", sortie_grid::random() & 0xff_ffff))
+}
+
+#[cfg(unix)]
+fn lower() -> Result<()> {
+    rustix::process::nice(NICE).map(drop).map_err(|error| anyhow!("--nice: {error}"))
+}
+
+#[cfg(not(unix))]
+fn lower() -> Result<()> {
+    bail!("--nice: this system has no such thing; start it with a low priority instead")
+}
+
+/// Runs `sortie broker`: this process becomes the server, so that it ends with it.
+pub fn broker(args: &BrokerArgs) -> Result<Verdict> {
+    let broker = Broker {
+        listen: args.listen,
+        store: args.store.clone(),
+        token: args.token.clone(),
+        bytes_max: args.disk << 30,
+    };
+    broker.check()?;
+    let server = broker::find()?;
+    let mut command = broker.prepare(&server)?;
+    let token = if args.token.is_some() { " --token ..." } else { "" };
+    output::say(&format!(
+        "the grid is at nats://{0}; `sortie worker --grid nats://{0}{token}` joins it",
+        args.listen
+    ));
+    #[cfg(unix)]
+    {
+        let error = std::os::unix::process::CommandExt::exec(&mut command);
+        Err(anyhow!("{}: {error}", server.display()))
+    }
+    #[cfg(not(unix))]
+    {
+        let ended = command.status().with_context(|| server.display().to_string())?;
+        if ended.success() { Ok(Verdict::Done) } else { bail!("{} ended with {ended}", server.display()) }
+    }
+}
+
+/// What a run asks of its grid.
+pub fn options(spec: &Spec, kind: Kind, title: &str, work: &impl serde::Serialize) -> Result<Options> {
+    Ok(Options {
+        address: Address { url: spec.url.clone(), token: spec.token.clone() },
+        trust: Trust { quorum: spec.quorum, recheck: spec.recheck },
+        lease_seconds: spec.lease_seconds,
+        job_seconds_max: spec.job_seconds_max,
+        window: spec.window.map(|window| window as usize),
+        kind,
+        title: title.to_string(),
+        spec: wire::body(work)?,
+    })
+}
+
+/// Writes down who is there, and tells what happens.
+pub struct Log {
+    journal: Journal,
+    quiet: bool,
+    /// What was last written of a worker: what it does, why not, whether it is there.
+    known: HashMap<String, (Vec<String>, Option<String>, bool)>,
+    trouble: Option<anyhow::Error>,
+}
+
+impl Log {
+    /// The log of the run in a folder.
+    pub fn open(folder: &Folder, quiet: bool) -> Result<Log> {
+        let journal = Journal::open(folder, WORKERS)
+            .with_context(|| folder.path.join(WORKERS).display().to_string())?;
+        Ok(Log { journal, quiet, known: HashMap::new(), trouble: None })
+    }
+
+    /// The end; what could not be written.
+    pub fn close(mut self) -> Result<()> {
+        let synced = self.journal.sync();
+        match self.trouble {
+            Some(trouble) => Err(trouble),
+            None => synced.context(WORKERS),
+        }
+    }
+}
+
+impl Watcher for Log {
+    fn line(&mut self, text: &str) {
+        if !self.quiet {
+            // On a terminal it stands where the live line was.
+            let clear = if std::io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+            output::say(&format!("{clear}grid: {text}"));
+        }
+    }
+
+    fn worker(&mut self, presence: &Presence, there: bool) {
+        let gist = (presence.doing.clone(), presence.idle.clone(), there && !presence.leaving);
+        if self.known.get(&presence.worker) == Some(&gist) {
+            return;
+        }
+        let line = json!({
+            "time": clock::now(),
+            "worker": presence.worker,
+            "there": gist.2,
+            "cores": presence.cores,
+            "doing": presence.doing,
+            "idle": presence.idle,
+            "answered": presence.answered,
+            "failed": presence.failed,
+            "version": presence.version,
+        });
+        if let Err(error) = self.journal.append(&line) {
+            self.trouble.get_or_insert(anyhow!("cannot write {WORKERS}: {error}"));
+        }
+        self.known.insert(presence.worker.clone(), gist);
+    }
+}

@@ -1,0 +1,247 @@
+//! Monte-Carlo search for puzzles, routing and games, from one core to a cluster: the library and the command.
+//!
+//! An instance of ours:
+//!
+//! ```
+//! use sortie::Budget;
+//!
+//! let best = sortie::open("samegame/1")?.solve(Budget::playouts(2_000)).seed(7).run()?;
+//! println!("{} in {} moves", best.score, best.moves.len());
+//! # Ok::<(), sortie::Error>(())
+//! ```
+//!
+//! A problem of yours is four methods of rules and two of what is wanted. `sortie::solve` searches it with what suits
+//! problems best; `sortie::main` makes the whole command of it: solve, resume, verify, show, serve, report, match and
+//! prove. `sortie new my-problem` writes such a crate.
+//!
+//! ```
+//! use sortie::{Budget, Domain, Problem};
+//!
+//! /// Numbers from 1 to 9, each once, so that neighbours differ as much as they can.
+//! struct Zigzag;
+//!
+//! impl Domain for Zigzag {
+//!     type State = Vec<u8>;
+//!     type Move = u8;
+//!
+//!     fn initial(&self) -> Vec<u8> {
+//!         Vec::new()
+//!     }
+//!     fn moves(&self, state: &Vec<u8>, out: &mut Vec<u8>) {
+//!         out.extend((1..=9).filter(|next| !state.contains(next)));
+//!     }
+//!     fn play(&self, state: &mut Vec<u8>, next: u8) {
+//!         state.push(next);
+//!     }
+//!     fn show(&self, state: &Vec<u8>) -> String {
+//!         format!("{state:?}")
+//!     }
+//!     fn show_move(&self, _: &Vec<u8>, next: u8) -> String {
+//!         next.to_string()
+//!     }
+//! }
+//!
+//! impl Problem for Zigzag {
+//!     fn score(&self, state: &Vec<u8>) -> f64 {
+//!         state.windows(2).map(|pair| f64::from(pair[0].abs_diff(pair[1]))).sum()
+//!     }
+//!     fn code(&self, state: &Vec<u8>, next: u8) -> u64 {
+//!         u64::from(next) * 10 + u64::from(state.last().copied().unwrap_or(0))
+//!     }
+//! }
+//!
+//! let best = sortie::solve(&Zigzag, Budget::playouts(20_000).until(39.0)).seed(7).run()?;
+//! assert_eq!(best.score, 39.0);
+//! # Ok::<(), sortie::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod checkpoint;
+mod clock;
+mod commands;
+mod contest;
+mod convert;
+mod database;
+mod duration;
+mod engine;
+mod folder;
+mod font;
+mod front;
+mod grid;
+mod journal;
+mod mailbox;
+mod output;
+mod players;
+mod policy;
+mod processor;
+mod progress;
+mod ranks;
+mod raster;
+mod scale;
+mod scribe;
+mod searches;
+mod session;
+mod source;
+mod study;
+mod thought;
+mod words;
+
+use args::{Bench, Cli, Command};
+use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+pub use front::{Error, Opened as Instance, Solve, Solved, open, solve};
+pub use sortie_core::{BeamNrpa, BeamSearch, HdNrpa, Nmcs, Nrpa, Sample, Uct};
+pub use sortie_core::{
+    Catalogue, Choices, Domain, Entry, Event, Game, Limits as Budget, OpenError, Opened, Options, Outcome,
+    Problem, Request, Rng, Search, Side, StopReason, conformance, picture, replay_whole,
+};
+use std::process::ExitCode;
+
+/// How a command that was no misuse ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// As it should.
+    Done,
+    /// Nothing found, or not verified.
+    NotFound,
+}
+
+/// The whole command over the program's own domains and ours: `solve`, `resume`, `verify`, `show`, `serve`, `match` and
+/// all the others. It parses, dispatches and turns what happened into an exit code: 0 done, 1 not found or not
+/// verified, 2 misuse.
+pub fn main(own: &[&'static Entry]) -> ExitCode {
+    sortie_domains::install(own);
+    if asks_for_all_of_the_version() {
+        let said = output::print(&processor::version());
+        return if said.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    }
+    let mut cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    // Of the processes of a cluster only the first runs the command.
+    match cli.engine.map_or(Ok(ranks::Role::Front), |engine| ranks::join(engine, &mut cli.command)) {
+        Ok(ranks::Role::Front) => ranks::leave(command(cli)),
+        Ok(ranks::Role::Done(code)) => code,
+        Err(error) => failure(&error),
+    }
+}
+
+fn command(cli: Cli) -> ExitCode {
+    let verdict = match cli.command {
+        Command::List(args) => commands::list::run(&args),
+        Command::Solve(args) => commands::solve::run(&args),
+        Command::Resume(args) => commands::resume::run(&args),
+        Command::Verify(args) => commands::verify::run(&args),
+        Command::Replay(args) => commands::replay::run(&args),
+        Command::Show(args) => commands::show::run(&args),
+        Command::Convert(args) => commands::convert::run(&args),
+        Command::Match(args) => commands::match_::run(&args),
+        Command::Tune(args) => commands::tune::run(&args),
+        Command::Scale(args) => scale::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
+        Command::Learn(args) => commands::learn::run(&args),
+        #[cfg(feature = "neural")]
+        Command::Data(args) => commands::data::run(&args),
+        #[cfg(feature = "neural")]
+        Command::Exit(args) => commands::exit::run(&args),
+        #[cfg(feature = "neural")]
+        Command::Train(args) => commands::train::run(&args),
+        Command::Bench(Bench::Playouts(args)) => commands::bench::playouts(&args),
+        Command::Bench(Bench::Rollouts(args)) => commands::bench_games::rollouts(&args),
+        Command::Bench(Bench::Search(args)) => commands::bench_games::search(&args),
+        Command::Bench(Bench::Perft(args)) => commands::bench_games::perft(&args),
+        Command::Bench(Bench::Messages(args)) => commands::bench_messages::run(&args),
+        Command::Bench(Bench::Joblevel(args)) => commands::bench_jobs::run(&args),
+        Command::Bench(Bench::Solved(args)) => commands::bench_solved::run(&args),
+        Command::Bench(Bench::Schedules(args)) => commands::bench_schedules::run(&args),
+        Command::Bench(Bench::Db(args)) => commands::bench_db::run(&args),
+        Command::Bench(Bench::Parents(args)) => database::parents::run(&args),
+        Command::Bench(Bench::Resume(args)) => commands::bench_resume::run(&args),
+        Command::Bench(Bench::Grid(args)) => grid::bench(&args),
+        #[cfg(feature = "neural")]
+        Command::Bench(Bench::Neural(args)) => commands::bench_neural::run(&args),
+        #[cfg(feature = "neural")]
+        Command::Bench(Bench::Policy(args)) => commands::bench_policy::run(&args),
+        Command::Play(args) => commands::play::run(&args),
+        Command::Analyse(args) => commands::analyse::run(&args),
+        Command::Engine(args) => commands::engine::run(&args),
+        Command::Prove(args) => commands::prove::run(&args),
+        Command::Probe(args) => commands::probe::run(&args),
+        Command::Db(args) => commands::db::run(&args),
+        Command::Worker(args) => grid::worker(&args),
+        Command::Broker(args) => grid::broker(&args),
+        Command::Serve(args) => commands::serve::run(&args),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::New(args) => commands::new::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Completions(args) => commands::manual::completions(&args),
+        Command::Man(args) => commands::manual::man(&args),
+        Command::Schema(args) => commands::schema::run(&args),
+    };
+    match verdict {
+        Ok(Verdict::Done) => ExitCode::SUCCESS,
+        Ok(Verdict::NotFound) => ExitCode::from(1),
+        Err(error) if reader_is_gone(&error) => ExitCode::SUCCESS,
+        Err(error) => failure(&error),
+    }
+}
+
+fn failure(error: &anyhow::Error) -> ExitCode {
+    output::say(&format!("sortie: {}", format!("{error:#}").replace('\n', " ")));
+    ExitCode::from(2)
+}
+
+/// Clap's help and version as they are, its errors as one line.
+fn usage(error: &clap::Error) -> ExitCode {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    ) {
+        let _ = error.print();
+        return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+    }
+    if let Some(missing) = missing_feature(error) {
+        output::say(&format!("sortie: {missing}"));
+        return ExitCode::from(2);
+    }
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let lines: Vec<&str> =
+        lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
+    let text = lines.join(" ").replace(" tip: ", "; ");
+    output::say(&format!("sortie: {} (--help shows more)", text.trim_start_matches("error: ")));
+    ExitCode::from(2)
+}
+
+/// A command that a build with networks would know: which feature it needs, instead of a guess at what was meant.
+fn missing_feature(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(command)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let known =
+        !cfg!(feature = "neural") && ["data", "train", "exit", "neural", "policy"].contains(&&**command);
+    known.then(|| {
+        format!(
+            "{command}: this sortie was built without networks: build it with `cargo build --release --features neural`"
+        )
+    })
+}
+
+/// `sortie list | head -1` is not a failure.
+fn reader_is_gone(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// `sortie --version --verbose`: what one line of a version does not say. Clap answers `--version` before it has read on.
+fn asks_for_all_of_the_version() -> bool {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let version = |word: &str| ["--version", "-V"].contains(&word);
+    matches!(words.iter().map(String::as_str).collect::<Vec<_>>()[..],
+        [a, b] if version(a) && b == "--verbose" || a == "--verbose" && version(b))
+}

@@ -1,0 +1,256 @@
+//! One session of a run: the searches on their threads, the scribe on its own, and the end. `solve` begins a run with
+//! it and `resume` goes on with one.
+
+use crate::checkpoint::Checkpoint;
+use crate::folder::{self, Folder, Spec};
+use crate::grid::island::Maker;
+use crate::mailbox::{Found, Mailbox};
+use crate::output::{self, Summary, number, rounded};
+use crate::scribe::{Scribe, record};
+use crate::source::Instance;
+use crate::{Verdict, clock, searches};
+use anyhow::{Context, Result, anyhow};
+use serde_json::{Value, json};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use sortie_core::{CallMaker, Control, Guide, Outcomes, Record, Solution, StopReason};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// What a session is about.
+pub struct Session {
+    /// What to run.
+    pub spec: Spec,
+    /// On what.
+    pub instance: Instance,
+    /// What weighs the moves, if the spec has a policy.
+    pub guide: Option<Guide>,
+    /// Where it is kept.
+    pub folder: Folder,
+    /// Where an earlier session left the streams.
+    pub checkpoint: Option<Checkpoint>,
+    /// The best record of an earlier session.
+    pub best: Option<Record>,
+    /// Whether there was an earlier session.
+    pub resumed: bool,
+    /// How often each stream saves its state, in seconds.
+    pub checkpoint_every: f64,
+    /// Who makes the calls of its islands, if not the threads of this process.
+    pub grid: Option<crate::grid::Spec>,
+    /// Print JSON.
+    pub json: bool,
+    /// No progress.
+    pub quiet: bool,
+}
+
+impl Session {
+    /// Runs to the end, or until somebody asks to stop, and prints the result.
+    pub fn run(self) -> Result<Verdict> {
+        let stop = stop_on_signals()?;
+        let Session { spec, instance, folder, .. } = &self;
+        let before = self.checkpoint.clone().unwrap_or_else(|| Checkpoint {
+            identity: spec.identity(),
+            seconds: 0.0,
+            cpu_seconds: 0.0,
+            streams: Vec::new(),
+        });
+        let mailbox =
+            Mailbox::new(spec.streams, self.best.as_ref().map_or(f64::NEG_INFINITY, |best| best.score));
+        mailbox.begin_at(&before.streams);
+        let mut control = Control::new(spec.limits.clone(), &stop, &mailbox);
+        control.checkpoint_every = Some(Duration::from_secs_f64(self.checkpoint_every));
+        control.seconds_before = before.seconds;
+        control.cpu_seconds_before = before.cpu_seconds;
+        control.guide = self.guide.clone();
+        let maker = match &self.grid {
+            Some(grid) => Some(Maker::new(grid, spec, instance, (folder, self.quiet), &stop)?),
+            None => None,
+        };
+        control.calls = maker.as_ref().map(|maker| maker as &dyn CallMaker);
+        let resume = before.streams.clone();
+        let mut scribe =
+            Scribe::new((folder, spec), (&control, &mailbox), self.best.clone(), before, self.quiet);
+        self.announce(&mut scribe, &control, &mailbox);
+
+        let problem = instance.problem()?;
+        let (outcomes, mut scribe) = std::thread::scope(|scope| {
+            let scribe = scope.spawn(|| scribe.run());
+            // Also when the search panics: the scribe must come to its end.
+            let closing = Closing(&mailbox);
+            let outcomes = problem.solve(&spec.best_of(), &control, resume);
+            drop(closing);
+            (outcomes, scribe.join().expect("the scribe does not panic"))
+        });
+        let concluded = self.conclude(&outcomes, &mut scribe, &control);
+        // Whatever the grid did, what was found before is told and kept.
+        control.calls = None;
+        let grid = maker.map(Maker::end).transpose();
+        match (concluded, grid) {
+            (Ok(verdict), Ok(Some(Some(tally)))) if !self.json => {
+                output::print(&crate::grid::tally_text(&tally))?;
+                Ok(verdict)
+            }
+            (Ok(verdict), Ok(_)) => Ok(verdict),
+            (Err(error), _) | (_, Err(error)) => Err(error),
+        }
+    }
+
+    fn announce(&self, scribe: &mut Scribe, control: &Control, mailbox: &Mailbox) {
+        let spec = &self.spec;
+        let event = if self.resumed {
+            json!({
+                "event": "resumed",
+                "time": clock::now(),
+                "seconds": rounded(control.seconds()),
+                "playouts": mailbox.playouts(),
+                "best": self.best.as_ref().map(|best| number(best.score)),
+                "threads": spec.threads,
+            })
+        } else {
+            json!({
+                "event": "started",
+                "time": clock::now(),
+                "instance": spec.instance,
+                "search": spec.search,
+                "seed": spec.seed,
+                "streams": spec.streams,
+                "threads": spec.threads,
+                "limits": spec.limits,
+                "version": spec.sortie,
+            })
+        };
+        scribe.event(event);
+        if !self.quiet {
+            let verb = if self.resumed { "going on with" } else { "solving" };
+            let policy =
+                spec.policy.as_ref().map_or(String::new(), |policy| format!(", {}", policy.describe()));
+            output::say(&format!("{verb} {} by {}{policy}", spec.instance, searches::describe(&spec.search)));
+            output::say(&format!(
+                "seed {}, best of {}, threads {}, in {}",
+                spec.seed,
+                spec.streams,
+                spec.threads,
+                self.folder.path.display(),
+            ));
+        }
+    }
+
+    /// The end: the best of this session and the earlier ones is written down and printed.
+    fn conclude(&self, outcomes: &Outcomes, scribe: &mut Scribe, control: &Control) -> Result<Verdict> {
+        let (seconds, cpu_seconds) = (control.seconds(), control.cpu_seconds());
+        let Some(found) = best_of_all(outcomes, self.best.as_ref(), seconds) else {
+            output::say("sortie: the run ended before its first playout: give it a larger limit");
+            return Ok(Verdict::NotFound);
+        };
+        let best = &found.solution;
+        // What is printed has been replayed like a stranger's record.
+        let position = self.instance.verify(&best.moves).with_context(|| {
+            format!(
+                "the search returned moves that do not replay: a bug in the domain of {}",
+                self.spec.instance
+            )
+        })?;
+        let same = |saved: &Record| saved.score == best.score && saved.moves == best.moves;
+        // Also when the folder has vanished since.
+        if !scribe.saved.as_ref().is_some_and(same) || !self.folder.path.join(folder::RECORD).exists() {
+            scribe.write_record(record(&self.spec, &found));
+        }
+        let summary = Summary {
+            spec: &self.spec,
+            instance: &self.instance,
+            folder: &self.folder.path,
+            best,
+            position: &position,
+            playouts: outcomes.playouts,
+            seconds,
+            cpu_seconds,
+            reason: outcomes.reason,
+        };
+        let result = summary.to_json();
+        scribe.event(json!({
+            "event": "finished",
+            "time": clock::now(),
+            "seconds": rounded(seconds),
+            "cpu_seconds": rounded(cpu_seconds),
+            "playouts": outcomes.playouts,
+            "score": number(best.score),
+            "reason": outcomes.reason,
+        }));
+        let text = serde_json::to_string_pretty(&result)?;
+        let written = self.folder.write(folder::RESULT, (text + "\n").as_bytes());
+        scribe.check(folder::RESULT, written);
+        if self.json {
+            output::print_json(&result)?;
+        } else {
+            output::print(&output::human(&result, &position, &self.folder.path))?;
+            if scribe.trouble {
+                // The folder does not have it: here it is.
+                output::print(&format!("\n{}", record(&self.spec, &found).to_text()))?;
+            }
+        }
+        let missed = self.spec.limits.target.is_some_and(|target| best.score < target);
+        Ok(if missed && outcomes.reason != StopReason::Asked { Verdict::NotFound } else { Verdict::Done })
+    }
+}
+
+/// Prints the result of a run that has ended.
+pub fn print_ended(
+    folder: &Folder,
+    spec: &Spec,
+    instance: &Instance,
+    result: Value,
+    json: bool,
+) -> Result<Verdict> {
+    let Value::Object(mut result) = result else { return Err(anyhow!("{}: not a result", folder::RESULT)) };
+    // The folder may have been moved since.
+    result.insert("folder".into(), output::path(&folder.path));
+    result.insert("record".into(), output::path(&folder.path.join(folder::RECORD)));
+    if json {
+        output::print_json(&result)?;
+        return Ok(Verdict::Done);
+    }
+    let moves: Vec<String> =
+        result.get("moves").cloned().map(serde_json::from_value).transpose()?.unwrap_or_default();
+    let position =
+        instance.verify(&moves).with_context(|| format!("{} of {}", folder::RESULT, spec.instance))?;
+    output::print(&output::human(&result, &position, &folder.path))?;
+    Ok(Verdict::Done)
+}
+
+/// The best of this session, or the record of an earlier one if that is better still. Of equal ones that of this
+/// session: which is then the lowest stream's, as if there had been no interruption.
+fn best_of_all(outcomes: &Outcomes, earlier: Option<&Record>, seconds: f64) -> Option<Found> {
+    let now = outcomes.best.as_ref();
+    if let Some(record) = earlier
+        && now.is_none_or(|best| record.score > best.score)
+    {
+        let solution = Solution { score: record.score, moves: record.moves.clone() };
+        return Some(Found { stream: 0, playouts: 0, seconds, solution });
+    }
+    let best = now?;
+    let stream = outcomes.streams.iter().find(|stream| stream.best.as_ref() == Some(best))?;
+    Some(Found { stream: stream.stream, playouts: stream.improved_at, seconds, solution: best.clone() })
+}
+
+/// The first Ctrl-C or SIGTERM raises the flag, the second ends the process at once.
+pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for (signal, code) in [(SIGINT, 130), (SIGTERM, 143)] {
+        // In this order: the first signal finds the flag still down.
+        flag::register_conditional_shutdown(signal, code, stop.clone())?;
+        flag::register(signal, stop.clone())?;
+    }
+    // A limit on the size of files is then an error like a full disk, and not the end of the process.
+    #[cfg(unix)]
+    flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
+    Ok(stop)
+}
+
+struct Closing<'a>(&'a Mailbox);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}

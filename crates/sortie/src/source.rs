@@ -1,0 +1,222 @@
+//! Opening what the user points at: an instance, a record, a run folder. Every size is bounded and every error is one
+//! line that names the file.
+
+use crate::folder;
+use anyhow::{Context, Result, anyhow, bail};
+use sortie_core::{AnyGame, AnyProblem, OpenError, Opened, Origin, Position, Record, ReplayError};
+use sortie_domains::catalogue;
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// No instance file is larger than this.
+const INSTANCE_BYTES_MAX: u64 = 16 << 20;
+/// No record is larger than this.
+const RECORD_BYTES_MAX: u64 = 64 << 20;
+
+/// The header line of a record that says where its game begins.
+pub const POSITION: &str = "position";
+/// The header line of a record that says how its game ended.
+pub const RESULT: &str = "result";
+/// Its value for a game that goes on: the record of such a game need not lead to an end.
+pub const UNFINISHED: &str = "unfinished";
+
+/// An opened instance.
+pub struct Instance {
+    /// As it was named: `domain/name`.
+    pub name: String,
+    /// The text of the file, if the instance is one.
+    pub text: Option<String>,
+    opened: Opened,
+    /// Where a game begins, if not at its own start.
+    start: Option<String>,
+}
+
+impl Instance {
+    /// Opens `domain/name` or `domain/path/to/file`.
+    pub fn open(name: &str) -> Result<Instance> {
+        Ok(Self::of(name)?)
+    }
+
+    /// The same with an error that can be told apart.
+    pub fn of(name: &str) -> Result<Instance, OpenError> {
+        Self::open_with(name, &|path| read_text(Path::new(path), INSTANCE_BYTES_MAX))
+    }
+
+    /// The same, with the text of the file at hand, wherever the file itself may be by now.
+    pub fn open_copy(name: &str, copy: Option<String>) -> Result<Instance> {
+        match copy {
+            Some(text) => Ok(Self::open_with(name, &|_| Ok(text.clone()))?),
+            None => Self::open(name),
+        }
+    }
+
+    /// The same for what was sent over a network: only what came with it is read.
+    #[cfg(feature = "grid")]
+    pub fn open_sent(name: &str, text: Option<&str>) -> Result<Instance> {
+        Ok(Self::open_with(name, &|_| {
+            text.map(str::to_string).ok_or_else(|| "its text was not sent".into())
+        })?)
+    }
+
+    fn open_with(name: &str, read: &dyn Fn(&str) -> Result<String, String>) -> Result<Instance, OpenError> {
+        let text = RefCell::new(None);
+        let keep = |path: &str| {
+            let read = read(path)?;
+            *text.borrow_mut() = Some(read.clone());
+            Ok(read)
+        };
+        let mut opened = sortie_domains::open(name, &keep)?;
+        let text = text.into_inner();
+        if let Opened::Game(game) = &mut opened {
+            game.set_origin(Origin { name: name.to_string(), text: text.clone() });
+        }
+        Ok(Instance { name: name.to_string(), text, opened, start: None })
+    }
+
+    /// The word before the slash.
+    pub fn domain(&self) -> &str {
+        self.name.split('/').next().unwrap_or_default()
+    }
+
+    /// The problem; a game is refused.
+    pub fn problem(&self) -> Result<&dyn AnyProblem> {
+        match &self.opened {
+            Opened::Problem(problem) => Ok(&**problem),
+            Opened::Game(_) => bail!(
+                "{} is a game for two: this needs a problem for one, such as samegame/1 (`sortie list` shows all)",
+                self.name
+            ),
+        }
+    }
+
+    /// Opens a game: `domain/name`, or `domain` alone for the first of its examples.
+    pub fn open_game(name: &str) -> Result<Instance> {
+        let bare = catalogue().entry(name).and_then(|entry| entry.examples.first());
+        let instance = Self::open(bare.unwrap_or(&name))?;
+        instance.game()?;
+        Ok(instance)
+    }
+
+    /// The game; a problem is refused.
+    pub fn game(&self) -> Result<&dyn AnyGame> {
+        match &self.opened {
+            Opened::Game(game) => Ok(&**game),
+            Opened::Problem(_) => bail!(
+                "{} is a problem for one: this needs a game for two, such as connect4/7x6 (`sortie list` shows all)",
+                self.name
+            ),
+        }
+    }
+
+    /// Begins where the game of a record began.
+    pub fn begin_as(mut self, record: &Record) -> Result<Instance> {
+        if let (Opened::Game(game), Some(text)) = (&self.opened, record.field(POSITION)) {
+            game.board(Some(text))?;
+            self.start = Some(text.to_string());
+        }
+        Ok(self)
+    }
+
+    /// The position after some moves.
+    pub fn position(&self, words: &[String]) -> Result<Position, ReplayError> {
+        match &self.opened {
+            Opened::Problem(problem) => problem.position(words),
+            Opened::Game(game) if self.start.is_some() => {
+                let mut board = game.board(self.start.as_deref()).expect("it was read before");
+                words.iter().try_for_each(|word| board.play(word))?;
+                Ok(board.view())
+            }
+            Opened::Game(game) => game.position(words),
+        }
+    }
+
+    /// The position at the end of a solution, which must be an end.
+    pub fn verify(&self, words: &[String]) -> Result<Position, ReplayError> {
+        match &self.opened {
+            Opened::Problem(problem) => problem.verify(words),
+            Opened::Game(_) => {
+                let position = self.position(words)?;
+                match position.legal.first() {
+                    None => Ok(position),
+                    Some(example) => Err(ReplayError::Unfinished {
+                        played: words.len(),
+                        legal: position.legal.len(),
+                        example: example.clone(),
+                    }),
+                }
+            }
+        }
+    }
+
+    /// The best score known.
+    pub fn best_known(&self) -> Option<f64> {
+        match &self.opened {
+            Opened::Problem(problem) => problem.best_known(),
+            Opened::Game(_) => None,
+        }
+    }
+}
+
+/// A record that was read, and where it came from.
+pub struct Source {
+    /// The file.
+    pub path: PathBuf,
+    /// What it says.
+    pub record: Record,
+    /// The instance file as the run had it, if the record lies in a run folder that holds a copy.
+    pub copy: Option<String>,
+}
+
+impl Source {
+    /// Reads a record file, or the best record of a run folder.
+    pub fn read(given: &Path) -> Result<Source> {
+        let path = if given.is_dir() { given.join(folder::RECORD) } else { given.to_path_buf() };
+        let text = read_text(&path, RECORD_BYTES_MAX).map_err(|message| match given.is_dir() {
+            true if given.join(folder::SPEC).exists() => {
+                anyhow!("{}: this run has no {} yet ({message})", given.display(), folder::RECORD)
+            }
+            true => anyhow!("{}: not a run folder ({}: {message})", given.display(), folder::RECORD),
+            false => anyhow!("{}: {message}", given.display()),
+        })?;
+        let record =
+            Record::parse(&text).map_err(|e| anyhow!("{}:{}: {}", path.display(), e.line, e.message))?;
+        let copy = path.parent().and_then(|folder| folder::instance_copy(folder, &record.instance));
+        Ok(Source { path, record, copy })
+    }
+
+    /// Opens the instance the record names.
+    pub fn instance(&self) -> Result<Instance> {
+        Instance::open_copy(&self.record.instance, self.copy.clone())
+            .and_then(|instance| instance.begin_as(&self.record))
+            .with_context(|| format!("{}: cannot open its instance", self.path.display()))
+    }
+}
+
+/// Reads a text file. The error is one line without the path.
+pub fn read_text(path: &Path, bytes_max: u64) -> Result<String, String> {
+    let bytes = read_bytes(path, bytes_max)?;
+    String::from_utf8(bytes).map_err(|_| "not a text file (not UTF-8)".into())
+}
+
+/// The same for any file.
+pub fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
+    let file = File::open(path).map_err(|error| plain(&error))?;
+    let meta = file.metadata().map_err(|error| plain(&error))?;
+    if meta.is_dir() {
+        return Err("it is a folder".into());
+    }
+    let mut bytes = Vec::new();
+    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| plain(&error))?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(format!("larger than {} MiB", bytes_max >> 20));
+    }
+    Ok(bytes)
+}
+
+/// The message of an I/O error without the number of the operating system.
+pub fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
