@@ -110,6 +110,7 @@ fn fits<const W: usize>(plan: &Plan<W>, j: u16, r: usize, gap: usize, out: [usiz
     let mut at = if start == 0 { 0 } else { route[start - 1] };
     let mut time = plan.leaves[at as usize];
     let end = gap.max(out[1] + 1);
+    #[allow(clippy::needless_range_loop)] // places, some of them between two customers
     for p in start..=end {
         if p == gap {
             match drive(plan, at, j, time) {

@@ -39,6 +39,7 @@ const EJECT_EVERY: usize = 4;
 const GAIN_MIN: f64 = 1e-7;
 
 /// What the rounds are for.
+#[allow(clippy::large_enum_variant)] // there is one of it, and it is asked every round
 enum Stage<'a, const W: usize> {
     /// A route less: the plan without it and who waits.
     Fewer { now: Plan<'a, W>, waiting: Vec<u16>, distance: f64, left: u64 },
