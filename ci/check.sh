@@ -83,6 +83,30 @@ tools() {
 }
 
 install_mdbook() {
+    echo "mdBook is missing: building version $mdbook_version into $tools"
+    # The figures of a release are not wanted here, only a program that runs.
+    cargo install mdbook --version "$mdbook_version" --no-default-features --locked --debug --root "$1"
+}
+
+# component NAME PROGRAM: a part of the Rust toolchain and the program that shows it is there.
+component() {
+    if ! "$2" --version 2>/dev/null; then
+        command -v rustup >/dev/null || die "$1 is missing and there is no rustup to install it with"
+        echo "$1 is missing: rustup adds it"
+        rustup component add "$1"
+    fi
+}
+
+# The command as most people build it, optimised and without features: optimisation must not change an answer, so that the
+# signature is that of the tests; and what is not in it says so. The one second build, since both optimisation and features
+# reach every crate. Not the release build, whose link-time optimisation takes minutes and belongs to ci/release.sh.
+default() {
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+    cargo test --profile quick --locked --config 'profile.quick.package.sortie.opt-level=0' -p sortie \
+        --test signature --test program -- every_search_still a_build_without database::
+}
+
+book() {
     if [[ -z $mdbook ]]; then
         note="SKIPPED: no mdBook"
         return
