@@ -7,8 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-profile=${SORTIE_PROFILE:-release}
-target=${CARGO_TARGET_DIR:-$PWD/target}
+. ci/common.sh
 
 skip() {
     [[ ${CI:-} != true ]] || { echo "ci/browser.sh: $*" >&2; exit 1; }
@@ -18,9 +17,7 @@ skip() {
 
 command -v python3 >/dev/null || skip "there is no python3"
 if ! command -v chromedriver >/dev/null || ! command -v chromium >/dev/null; then
-    command -v apt-get >/dev/null || skip "there is no chromium with chromedriver, and no apt-get to install them with"
-    echo "chromium is missing: apt-get installs it"
-    { apt-get update -qq && apt-get install -y -qq chromium chromium-driver >/dev/null; } || skip "chromium could not be installed"
+    packages chromium chromium-driver || skip "there is no chromium with chromedriver, and they could not be installed"
 fi
-cargo build --profile "$profile" --locked -p sortie
-PYTHONDONTWRITEBYTECODE=1 python3 ci/browser/test.py "$target/$profile/sortie" "$@"
+build
+PYTHONDONTWRITEBYTECODE=1 python3 ci/browser/test.py "$sortie" "$@"

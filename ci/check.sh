@@ -1,78 +1,88 @@
 #!/usr/bin/env bash
-# All that must hold before a change goes in. People and CI run this same script; it stops at the first failure and
-# ends with the time of every step.
+# All that must hold before a change goes in. People and CI run this same script; it stops at the first failure and ends
+# with the time of every step.
 #
-# It needs bash, git, cargo and a C linker. What else is missing it fetches: rustfmt and clippy through rustup, mdBook
-# into the target folder, an MPI, two engines, MariaDB and Chromium as Debian's packages, a NATS server with pip. Only the
-# book and the pages may be skipped, when mdBook or Chromium cannot be had and CI is not "true".
+#     ci/check.sh          everything
+#     ci/check.sh quick    for people at work: format, lints and unit tests; it fetches nothing but rustfmt and clippy
+#
+# It needs bash, git, cargo, a C linker and python3. What else is missing it fetches: rustfmt and clippy through rustup,
+# mdBook into the target folder, an MPI, two engines, MariaDB and Chromium as Debian's packages, a NATS server with pip.
+# Only the book and the pages may be skipped, when mdBook or Chromium cannot be had and CI is not "true"; they say so.
+#
+# All steps build the same crates with the same features and profile (ci/common.sh), so that nothing is compiled twice; the
+# exceptions are named below. Studies, training by burn (ci/burn.sh) and releases (ci/release.sh) are no part of it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. ci/common.sh
 
 mdbook_version=0.5.4
-target=${CARGO_TARGET_DIR:-$PWD/target}
 mdbook=mdbook
 
 main() {
     command -v cargo >/dev/null || die "cargo is missing: install Rust, see https://rustup.rs"
+    case ${1:-all} in
+    quick) quick ;;
+    all) all ;;
+    *) die "$1: expected nothing or quick" ;;
+    esac
+    current=
+}
+
+quick() {
+    step tools components
+    step format cargo fmt --all --check
+    step clippy cargo clippy "${portable[@]}" --all-targets -- -D warnings
+    step tests cargo test "${portable[@]}" --lib --bins
+}
+
+all() {
     step tools tools
     step format cargo fmt --all --check
-    step clippy cargo clippy --workspace --all-targets --locked -- -D warnings
-    step tests cargo test --workspace --locked
-    step neural neural
-    step build cargo build --release --locked
-    step signature signature
-    step api-docs env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+    step clippy cargo clippy "${everything[@]}" --all-targets -- -D warnings
+    step tests cargo test "${everything[@]}"
+    step default default
+    step api-docs env RUSTDOCFLAGS="-D warnings" cargo doc "${everything[@]}" --no-deps
     step book book
-    step recipes ci/recipe.sh
+    step package ci/package.sh
     step mpi ci/mpi.sh openmpi
     step engines ci/engines.sh
     step grid ci/grid.sh
     step mariadb ci/mariadb.sh
     step drills ci/drills.sh
+    step outside ci/outside.sh
     step browser ci/browser.sh
-    current=
 }
 
-tools() {
+components() {
     cargo --version
     component rustfmt cargo-fmt
     component clippy cargo-clippy
+}
+
+tools() {
+    components
+    # One call for all packages: each script below would ask for its own.
+    local names=()
+    mpi_ready || names+=(openmpi-bin libopenmpi-dev libclang-dev)
+    PATH=$PATH:/usr/games command -v stockfish gnugo >/dev/null || names+=(stockfish gnugo)
+    PATH=$PATH:/usr/sbin command -v mariadbd >/dev/null || names+=(mariadb-server)
+    command -v chromium chromedriver >/dev/null || names+=(chromium chromium-driver)
+    if ((${#names[@]})); then
+        packages "${names[@]}" || echo "they could not be installed: the steps that need them will say so"
+        export MPICC=${MPICC:-mpicc.openmpi}
+    fi
+    mpi_install
     if command -v mdbook >/dev/null; then
         return
     fi
-    mdbook=$target/tools/bin/mdbook
-    if [[ $("$mdbook" --version 2>/dev/null) == "mdbook v$mdbook_version" ]]; then
-        return
-    fi
-    echo "mdBook is missing: building version $mdbook_version into $target/tools"
-    if ! cargo install mdbook --version "$mdbook_version" --no-default-features --locked --root "$target/tools"; then
+    mdbook=$tools/mdbook-$mdbook_version/bin/mdbook
+    if ! into "$tools/mdbook-$mdbook_version" install_mdbook; then
         [[ ${CI:-} != true ]] || die "mdBook could not be built"
         mdbook=
     fi
 }
 
-# component NAME PROGRAM: a part of the Rust toolchain and the program that shows it is there.
-component() {
-    if ! "$2" --version 2>/dev/null; then
-        command -v rustup >/dev/null || die "$1 is missing and there is no rustup to install it with"
-        echo "$1 is missing: rustup adds it"
-        rustup component add "$1"
-    fi
-}
-
-# The networks themselves are tested with the workspace; here is the command that has them.
-neural() {
-    cargo clippy -p sortie --features neural --all-targets --locked -- -D warnings
-    cargo test -p sortie --features neural --locked -- learning:: policy::
-}
-
-# In the tests it was the test build: optimisation must not change an answer. Not the release build: to link the libraries
-# into one more program there takes as long as all of this, which the next steps want as well.
-signature() {
-    cargo test --profile quick --locked --config 'profile.quick.package.sortie.opt-level=0' -p sortie --test signature
-}
-
-book() {
+install_mdbook() {
     if [[ -z $mdbook ]]; then
         note="SKIPPED: no mdBook"
         return
@@ -108,9 +118,4 @@ summary() {
 }
 trap summary EXIT
 
-die() {
-    echo "ci/check.sh: $*" >&2
-    exit 1
-}
-
-main
+main "$@"

@@ -9,11 +9,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-profile=${SORTIE_PROFILE:-release}
-target=${CARGO_TARGET_DIR:-$PWD/target}
+. ci/common.sh
 times=${1:-5}
-cargo build --profile "$profile" --locked -p sortie
-export SORTIE=$target/$profile/sortie
+build
+export SORTIE=$sortie
 
 "$SORTIE" bench resume --times "$times"
 
@@ -28,7 +27,7 @@ export HOME_OF_DRILL
 trap 'rm -rf "$HOME_OF_DRILL"' EXIT
 unshare -rm bash -euo pipefail <<'DRILL'
 cd "$HOME_OF_DRILL"
-solve=(solve samegame/1 --level 3 --iterations 40 --seed 7 --best-of 1 --threads 1 --checkpoint-every 50ms --json)
+solve=(solve samegame/1 --level 3 --iterations 60 --seed 7 --best-of 1 --threads 1 --checkpoint-every 10ms --json)
 "$SORTIE" "${solve[@]}" --quiet --out whole > whole.json
 moves() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["moves"])' "$1"; }
 
@@ -38,7 +37,11 @@ drill() {
     setpriv --bounding-set=-dac_override "$SORTIE" "${solve[@]}" --out disk/run > run.json 2> run.err &
     local pid=$!
     until [[ -e disk/run/best.record && -e disk/run/checkpoint ]]; do sleep 0.01; done
+    # It stands still meanwhile: what happens to the disk happens in the middle of the run, however quick that is.
+    kill -STOP "$pid"
+    [[ ! -e disk/run/result.json ]] || { echo "FAILED: $1: the run ended before its turn"; exit 1; }
     "${@:2}"
+    kill -CONT "$pid"
     wait "$pid" || { cat run.err; echo "FAILED: $1: the run did not end well"; exit 1; }
     grep -q 'warning: cannot write' run.err || { cat run.err; echo "FAILED: $1: it was not told"; exit 1; }
     [[ $(moves run.json) == "$(moves whole.json)" ]] || { echo "FAILED: $1: another answer"; exit 1; }

@@ -5,16 +5,16 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-sortie=${1:-}
+. ci/common.sh
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+# What the engine that hangs does, by a number that no other process has.
+nap=98765.$$
 
 main() {
-    packages
-    if [[ -z $sortie ]]; then
-        cargo build --release --locked -p sortie
-        sortie=${CARGO_TARGET_DIR:-$PWD/target}/release/sortie
-    fi
+    find_engines || { packages stockfish gnugo && find_engines; } || die "missing: stockfish and gnugo (Debian's packages)"
+    command -v python3 >/dev/null || die "missing: python3"
+    if [[ -n ${1:-} ]]; then sortie=$1; else build; fi
     sortie=$(realpath "$sortie")
     scripts
     cd "$folder"
@@ -49,7 +49,7 @@ main() {
     say "engines that hang, crash and flood"
     probe 1 hang "text[timeout=1s,time=100ms]:/bin/sh hang" nim/21
     expect hang '"no answer within 2 s" in d["probe"]["refusal"]["fault"]'
-    if pgrep -f "sleep 98765" >/dev/null; then
+    if pgrep -f "^sleep $nap\$" >/dev/null; then
         die "what the hanging engine started still runs"
     fi
     probe 1 crash "text:/bin/sh crash" nim/21
@@ -70,22 +70,9 @@ main() {
     echo "all engines did as documented"
 }
 
-packages() {
-    stockfish=$(find_program stockfish)
-    gnugo=$(find_program gnugo)
-    if [[ -z $stockfish || -z $gnugo ]]; then
-        [[ $EUID = 0 ]] && command -v apt-get >/dev/null || die "missing: stockfish and gnugo (Debian's packages)"
-        apt-get update -qq
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends stockfish gnugo
-        stockfish=$(find_program stockfish)
-        gnugo=$(find_program gnugo)
-    fi
-    command -v python3 >/dev/null || die "missing: python3"
-}
-
 # Debian keeps games where not everybody's PATH leads.
-find_program() {
-    PATH=$PATH:/usr/games command -v "$1" || true
+find_engines() {
+    stockfish=$(PATH=$PATH:/usr/games command -v stockfish) && gnugo=$(PATH=$PATH:/usr/games command -v gnugo)
 }
 
 # Engines that answer line by line: the first legal move that is not left out, with something else before or after.
@@ -106,7 +93,7 @@ done
 SCRIPT
     }
     line_engine deaf 'echo 2'
-    line_engine hang 'sleep 98765'
+    line_engine hang "sleep $nap"
     line_engine crash 'echo oops >&2; exit 3'
     line_engine liar 'echo "$best 1.0 win"'
     line_engine frail 'if [ $((n % 17)) = 0 ]; then exit 3; fi; echo $best'
@@ -119,21 +106,21 @@ SCRIPT
 # probe CODE NAME ARGUMENTS...: runs `sortie probe` into NAME.json and compares its exit code.
 probe() {
     local code=0
-    timeout 120 "$sortie" probe "${@:3}" --json >"$2.json" 2>"$2.err" || code=$?
+    timeout 600 "$sortie" probe "${@:3}" --json >"$2.json" 2>"$2.err" || code=$?
     [[ $code = "$1" ]] || die "$2: exit code $code instead of $1: $(cat "$2.json" "$2.err")"
 }
 
 # prove NAME CODE ARGUMENTS...
 prove() {
     local code=0
-    timeout 120 "$sortie" prove "${@:3}" --quiet --json --out "run-$1" >"$1.json" 2>"$1.err" || code=$?
+    timeout 600 "$sortie" prove "${@:3}" --quiet --json --out "run-$1" >"$1.json" 2>"$1.err" || code=$?
     [[ $code = "$2" ]] || die "$1: exit code $code instead of $2: $(cat "$1.json" "$1.err")"
 }
 
 # refused TEXT ARGUMENTS...: misuse that is told so.
 refused() {
     local code=0
-    timeout 120 "$sortie" "${@:2}" >refused.txt 2>&1 || code=$?
+    timeout 600 "$sortie" "${@:2}" >refused.txt 2>&1 || code=$?
     [[ $code = 2 ]] && grep -qF -- "$1" refused.txt || die "expected '$1': $(cat refused.txt)"
 }
 
@@ -143,13 +130,4 @@ expect() {
         die "$1: not so: $2 ($(head -c 2000 "$1.json"))"
 }
 
-say() {
-    printf -- '-- %s\n' "$*"
-}
-
-die() {
-    echo "ci/engines.sh: $*" >&2
-    exit 1
-}
-
-main
+main "$@"

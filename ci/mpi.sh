@@ -4,25 +4,30 @@
 # docs/cluster.md says. It installs what is missing where it may. Usage: ci/mpi.sh [openmpi|mpich]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. ci/common.sh
 
 mpi=${1:-openmpi}
-target=${CARGO_TARGET_DIR:-$PWD/target}
-# What is built for another MPI is kept apart; the first shares its libraries with the other scripts here.
-[[ $mpi = openmpi ]] || target=$target/$mpi
+# What is built for another MPI is kept apart.
+if [[ $mpi != openmpi ]]; then
+    target=$target/$mpi
+    export CARGO_TARGET_DIR=$target MPICC=mpicc.$mpi
+fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 main() {
-    packages
-    # The command itself need not be fast here, only what it calls.
-    MPICC=mpicc.$mpi cargo build --profile quick --locked --target-dir "$target" \
-        --config 'profile.quick.package.sortie.opt-level=0' \
-        -p sortie -p sortie-rank --features sortie/mpi --bin sortie --example drill
-    sortie=$target/quick/sortie
-    drill=$target/quick/examples/drill
+    case $mpi in
+    openmpi) launch=(mpirun.openmpi --oversubscribe --bind-to none) ;;
+    mpich) launch=(mpiexec.mpich) ;;
+    *) die "$mpi: expected openmpi or mpich" ;;
+    esac
+    [[ $mpi != openmpi || $EUID != 0 ]] || launch+=(--allow-run-as-root)
+    mpi_install "$mpi"
+    build
+    drill=$examples/drill
     for processes in 2 4; do
         say "conformance of the port, $processes processes"
-        run 120 "$processes" "$drill" conform
+        run 240 "$processes" "$drill" conform
     done
     garbage
     local form
@@ -31,28 +36,11 @@ main() {
             game "$form" "$processes"
         done
     done
-    killed
+    killed_searching
+    killed_between
 }
 
-packages() {
-    case $mpi in
-    openmpi) launch=(mpirun.openmpi --oversubscribe --bind-to none) ;;
-    mpich) launch=(mpiexec.mpich) ;;
-    *) die "$mpi: expected openmpi or mpich" ;;
-    esac
-    [[ $mpi != openmpi || $EUID != 0 ]] || launch+=(--allow-run-as-root)
-    if ! command -v "${launch[0]}" >/dev/null || ! command -v "mpicc.$mpi" >/dev/null ||
-        ! compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null; then
-        [[ $EUID = 0 ]] && command -v apt-get >/dev/null ||
-            die "missing: $mpi with its headers, and libclang (Debian: openmpi-bin libopenmpi-dev libclang-dev)"
-        local names=(openmpi-bin libopenmpi-dev)
-        [[ $mpi = openmpi ]] || names=(mpich libmpich-dev)
-        apt-get update -qq
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${names[@]}" libclang-dev
-    fi
-}
-
-# run SECONDS PROCESSES COMMAND...
+# run SECONDS PROCESSES COMMAND...: the seconds are a bound for what hangs.
 run() {
     timeout -k 5 "$1" "${launch[@]}" -np "$2" "${@:3}"
 }
@@ -60,7 +48,7 @@ run() {
 # Frames that are no frames, of an old version, that claim two GiB and that have them.
 garbage() {
     say "garbage"
-    run 120 2 "$drill" garbage 2>"$folder/log" || die "garbage: $(cat "$folder/log")"
+    run 240 2 "$drill" garbage 2>"$folder/log" || die "garbage: $(cat "$folder/log")"
     local line
     for line in 'not a frame of this protocol' 'protocol version 0: expected 1' \
         'a frame of 2147483648 bytes: expected at most' 'a frame of 81938 bytes: expected at most 81937'; do
@@ -72,34 +60,71 @@ garbage() {
 game() {
     say "$1 on $2 processes plays Lines of Action"
     local out=$folder/$1-$2
-    run 240 "$2" "$sortie" match loa/8 --player "$1:default:memory=16" --player "$1:plain:memory=16" --games 2 \
+    run 600 "$2" "$sortie" match loa/8 --player "$1:default:memory=16" --player "$1:plain:memory=16" --games 2 \
         --limit 20playouts --plies 20 --concurrency 1 --out "$out" --quiet --engine mpi >"$folder/told"
     [[ $(grep -c '^folder' "$folder/told") = 1 ]] || die "only process 0 is to print: $(cat "$folder/told")"
     [[ $(grep -c '"reason":"\(rules\|length\)"' "$out/games.jsonl") = 2 ]] || die "$1: $(cat "$out/games.jsonl")"
 }
 
-# A process is killed in mid-search: the job ends, and the match goes on from its journal.
-killed() {
-    say "a process is killed"
-    local out=$folder/killed
-    local players=(--player tds:plain:memory=16 --player default:memory=16)
-    run 240 2 "$sortie" match tictactoe/3 "${players[@]}" --games 40 --limit 400playouts --concurrency 1 --out "$out" \
-        --quiet --engine mpi >/dev/null 2>"$folder/log" &
-    local job=$! tries=0
-    until [[ -f $out/games.jsonl && $(wc -l <"$out/games.jsonl") -ge 2 ]]; do
-        sleep 0.2
-        ((++tries < 600)) || die "no game is played: $(cat "$folder/log")"
-    done
-    kill -9 "$(rank 1 "$out")"
-    local code=0
-    wait "$job" || code=$?
-    [[ $code != 0 ]] || die "a job with a process killed says that all is well"
+# A process is killed in mid-search: the job ends. The search has more playouts before it than any machine does in the time
+# that this may take, and it has begun when the one who moves first has been asked.
+killed_searching() {
+    say "a process is killed in mid-search"
+    local out=$folder/endless
+    engine endless
+    run 600 2 "$sortie" match tictactoe/3 --player "text[timeout=600s]:/bin/sh $folder/endless.sh" --player tds:plain:memory=16 \
+        --games 2 --limit 1000000000000playouts --concurrency 1 --out "$out" --quiet --engine mpi >/dev/null 2>"$folder/log" &
+    local job=$!
+    until_true 300 "nobody moves" lines "$folder/endless.asked" 1
+    strike "$job" "$out"
+    [[ ! -s $out/games.jsonl ]] || die "a game that cannot end has ended: $(cat "$out/games.jsonl")"
+}
+
+# A process is killed between searches: the match goes on from its journal. Games end until the engine at the other side of
+# the board keeps its twenty-first move to itself.
+killed_between() {
+    say "a process is killed between searches, and the match goes on"
+    local out=$folder/gated
+    engine gated
+    echo 20 >"$folder/gated.allowed"
+    run 600 2 "$sortie" match tictactoe/3 --player "text[timeout=600s]:/bin/sh $folder/gated.sh" --player tds:plain:memory=16 \
+        --games 40 --limit 400playouts --concurrency 1 --out "$out" --quiet --engine mpi >/dev/null 2>"$folder/log" &
+    local job=$!
+    until_true 300 "the gate is not reached" lines "$folder/gated.asked" 21
+    strike "$job" "$out"
     local before
     before=$(wc -l <"$out/games.jsonl")
-    ((before < 40)) || die "all games were played before the process was killed"
-    echo "the job ended with code $code and $before games; it goes on"
-    run 240 2 "$sortie" resume "$out" --quiet --engine mpi >/dev/null
+    # A game has at most five moves of the engine's.
+    ((before >= 4 && before < 40)) || die "$before games before a gate at move 21"
+    echo "$before games are kept; the match goes on"
+    echo 1000000 >"$folder/gated.allowed"
+    run 600 2 "$sortie" resume "$out" --quiet --engine mpi >/dev/null
     [[ $(wc -l <"$out/games.jsonl") = 40 ]] || die "$(wc -l <"$out/games.jsonl") games"
+}
+
+# engine NAME: a player that makes the first legal move, writes a line into NAME.asked for every question, and waits with
+# its answer while it has been asked more often than NAME.allowed says.
+engine() {
+    echo 1000000 >"$folder/$1.allowed"
+    cat >"$folder/$1.sh" <<END
+IFS='	'
+while read -r moves exclude legal rest; do
+    echo asked >>"$folder/$1.asked"
+    while [ \$(wc -l <"$folder/$1.asked") -gt \$(cat "$folder/$1.allowed") ]; do sleep 0.1; done
+    legal=\${legal#legal=}
+    echo "\${legal%% *}"
+done
+END
+}
+
+# strike JOB WORD: kills rank 1 of a job that cannot end by itself, which must not say that all is well.
+strike() {
+    local code=0
+    kill -0 "$1" || die "the job is over before anybody was killed: $(cat "$folder/log")"
+    kill -9 "$(rank 1 "$2")"
+    wait "$1" || code=$?
+    [[ $code != 0 && $code != 124 ]] || die "a job with a process killed ended with code $code: $(cat "$folder/log")"
+    echo "the job ended with code $code"
 }
 
 # rank N WORD: the process that is rank N of the job with this word in its command line.
@@ -113,15 +138,6 @@ rank() {
         fi
     done
     die "rank $1 is not to be found"
-}
-
-say() {
-    printf -- '-- %s\n' "$*"
-}
-
-die() {
-    echo "ci/mpi.sh: $*" >&2
-    exit 1
 }
 
 main

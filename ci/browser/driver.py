@@ -107,8 +107,8 @@ class Browser:
         shutil.rmtree(self.profile, ignore_errors=True)
 
 
-def until(what, said, seconds=30):
-    """Waits until something holds; says what did not."""
+def until(what, said, seconds=300):
+    """Waits until something holds; says what did not. The seconds are a bound for what hangs."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = what()

@@ -39,7 +39,7 @@ class Server:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=300)
 
 
 def main():
@@ -55,7 +55,7 @@ def main():
         make_tree(os.path.join(runs, "tree"), POSITIONS)
         make_others(sortie, runs)
         make_learning(runs)
-        solve = [sortie, "solve", "samegame/1", "--time", "10m", "--threads", "1", "--best-of", "2", "--seed", "1", "--quiet"]
+        solve = [sortie, "solve", "samegame/1", "--time", "24h", "--threads", "1", "--best-of", "2", "--seed", "1", "--quiet"]
         run = subprocess.Popen([*solve, "--out", os.path.join(runs, "live")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         server = Server(sortie, runs)
         browser = Browser()
@@ -190,8 +190,11 @@ def long_run(browser, server):
     browser.open(server.root + "/run/long")
     until(lambda: int(browser.run("return document.getElementById('curve').dataset.points") or 0) > 100, "the long curve")
     spent = time.monotonic() - begun
-    print(f"{EVENTS} events open in {spent:.2f} s")
-    assert spent < 1.0 or os.environ.get("SORTIE_SLOW"), f"{EVENTS} events took {spent:.2f} s"
+    # The time is told and not judged: machines differ. What would make it long is too much to send and to draw.
+    sizes = "return performance.getEntries().reduce((sum, entry) => sum + (entry.encodedBodySize || 0), 0)"
+    sent, points = browser.run(sizes), int(browser.run("return document.getElementById('curve').dataset.points"))
+    print(f"{EVENTS} events open in {spent:.2f} s, {sent} bytes, {points} points")
+    assert sent < 1_000_000 and points <= 3000, f"{EVENTS} events are {sent} bytes and {points} points"
     last = browser.run("return document.getElementById('curve').dataset.last")
     assert last.startswith(f"{EVENTS - 1},"), last
 

@@ -3,8 +3,8 @@
 
 use crate::domain::{Game, Problem};
 use crate::exact::{
-    AnyWorker, CheckError, Checked, Fact, Goal, Proof, Section, Settled, Statuses, Worker, certify, check,
-    harvest, position,
+    AnyWorker, Certificate, CheckError, Checked, Fact, Goal, Making, Proof, Script, Section, Settled,
+    Statuses, Worker, Wrong, certify, check, check_certificate, harvest, make_certificate, position,
 };
 use crate::picture::Picture;
 use crate::planes::{Layout, Lesson, lessons, newest_first};
@@ -12,7 +12,7 @@ use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, game_position, perft};
 use crate::replay::{ReplayError, legal_texts, moves_of, replay, replay_whole};
 use crate::rng::Rng;
 use crate::run::{Control, StreamCheckpoint};
-use crate::search::{BestOf, Brought, Call, Nrpa, Outcomes, SpecError, answer_call, best_of};
+use crate::search::{BestOf, Brought, Call, Nrpa, Outcomes, Search, SpecError, answer_call, best_of};
 use crate::uct::walk::{GameWalker, Walker};
 use crate::uct::{Searcher, Uct};
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ pub trait AnyProblem: Send + Sync {
     fn verify(&self, words: &[String]) -> Result<Position, ReplayError>;
     /// The best score known.
     fn best_known(&self) -> Option<f64>;
+    /// The search to take where nobody asks for one: see `Problem::suits`.
+    fn suits(&self) -> Search;
     /// The planes in which a network sees it; `None` where it cannot be learnt.
     fn layout(&self) -> Option<Layout>;
     /// Every position of a game with the move played there, for a network whose window has this size. None at all where
@@ -80,9 +82,21 @@ pub trait AnyGame: Send + Sync {
     ) -> Result<Section, String>;
     /// Checks a proof by the rules alone.
     fn check(&self, proof: &Proof) -> Result<Checked, CheckError>;
+    /// Checks a proof in packed form by the rules alone.
+    fn check_script(&self, script: &Script) -> Result<Checked, CheckError>;
+    /// Makes a certificate of a claim about the position after some moves; the error says why there is none.
+    fn make_certificate(
+        &self,
+        instance: &str,
+        moves: &[String],
+        goal: Goal,
+        making: Making,
+    ) -> Result<Certificate, String>;
+    /// Checks a certificate by the rules alone.
+    fn check_certificate(&self, certificate: &Certificate) -> Result<(), Wrong>;
     /// Checks a proof and says what it proves of every position in it.
     fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError>;
-    /// Proves a position by the game's own means, where it has any: see `Game::settle`.
+    /// Proves a position by the game's own means, where it has any: see `Expert::settle`.
     fn settle(&self, start: Option<&str>, moves: &[String], nodes_max: u64) -> Result<Settled, PlayError>;
     /// Which version of its rules it is: see `Game::rules_version`.
     fn rules_version(&self) -> u16;
@@ -137,6 +151,10 @@ impl<P: Problem> AnyProblem for P {
 
     fn best_known(&self) -> Option<f64> {
         Problem::best_known(self)
+    }
+
+    fn suits(&self) -> Search {
+        Problem::suits(self)
     }
 
     fn layout(&self) -> Option<Layout> {
@@ -217,7 +235,7 @@ impl<G: Game> AnyGame for Boxed<G> {
     }
 
     fn engine(&self, seed: u64) -> Option<Box<dyn AnyPlayer>> {
-        self.0.engine(seed)
+        self.0.expert().map(|expert| expert.player(seed))
     }
 
     fn show_categories(&self, weights: &[f64]) -> Option<String> {
@@ -240,8 +258,10 @@ impl<G: Game> AnyGame for Boxed<G> {
     }
 
     fn worker(&self, memory_max: usize, statuses: &Statuses, seed: u64) -> Box<dyn AnyWorker> {
-        let general = || Box::new(Worker::new(self.0.clone(), memory_max, statuses.clone(), seed)) as _;
-        self.0.worker(statuses).unwrap_or_else(general)
+        match self.0.expert() {
+            Some(expert) => expert.worker(statuses),
+            None => Box::new(Worker::new(self.0.clone(), memory_max, statuses.clone(), seed)),
+        }
     }
 
     fn certify(
@@ -257,7 +277,25 @@ impl<G: Game> AnyGame for Boxed<G> {
     }
 
     fn check(&self, proof: &Proof) -> Result<Checked, CheckError> {
-        check(&*self.0, proof)
+        check(&*self.0, &Script::of(proof))
+    }
+
+    fn check_script(&self, script: &Script) -> Result<Checked, CheckError> {
+        check(&*self.0, script)
+    }
+
+    fn make_certificate(
+        &self,
+        instance: &str,
+        moves: &[String],
+        goal: Goal,
+        making: Making,
+    ) -> Result<Certificate, String> {
+        make_certificate(&self.0, instance, moves, goal, making)
+    }
+
+    fn check_certificate(&self, certificate: &Certificate) -> Result<(), Wrong> {
+        check_certificate(&*self.0, certificate)
     }
 
     fn harvest(&self, proof: &Proof) -> Result<Vec<Fact>, CheckError> {
@@ -266,7 +304,7 @@ impl<G: Game> AnyGame for Boxed<G> {
 
     fn settle(&self, start: Option<&str>, moves: &[String], nodes_max: u64) -> Result<Settled, PlayError> {
         let state = position(&*self.0, start, moves)?;
-        Ok(self.0.settle(&state, nodes_max))
+        Ok(self.0.expert().map(|expert| expert.settle(&state, nodes_max)).unwrap_or_default())
     }
 
     fn rules_version(&self) -> u16 {

@@ -2,6 +2,9 @@
 //! instance; a failure panics with the state, the move and the rule that was broken.
 
 use crate::domain::{Choices, Domain, Game, Outcome, Problem};
+use crate::playout::{Offer, Scratch, Trace, playout};
+use crate::policy::Policy;
+use crate::processor::Processor;
 use crate::rng::Rng;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -65,6 +68,24 @@ pub fn problem<P: Problem>(p: &P, playouts: usize, seed: u64) {
             improvement(p, &end, &played, &mut rng);
         }
     }
+    paths(p, seed);
+}
+
+/// Checks that playouts and what is learnt from them are the same to the last bit whatever the processor has.
+fn paths<P: Problem>(p: &P, seed: u64) {
+    let learn = |processor: Processor| {
+        let mut policy = Policy::new(p.codes_max()).on(processor);
+        let (mut scratch, mut rng) = (Scratch::new(p).on(processor), Rng::new(seed, 2));
+        let offer = Offer { selective: true, bias: true };
+        let once = |_| {
+            let mut trace = Trace::default();
+            playout(p, offer, &policy, &mut rng, &mut scratch, &mut trace);
+            policy.adapt(&mut trace, 1.0);
+            trace
+        };
+        (0..3).map(once).collect::<Vec<Trace<P::Move>>>()
+    };
+    assert!(learn(Processor::PORTABLE) == learn(Processor::here()), "playouts depend on the processor");
 }
 
 /// Checks what local search makes of the end of a playout.

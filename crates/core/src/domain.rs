@@ -4,12 +4,14 @@
 //! is the `State`. A search clones states into scratch space and never undoes a move. `moves` and `play` are the
 //! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
 
-use crate::exact::{AnyWorker, Argued, Settled, Statuses};
+use crate::exact::{Goal, Strategist};
+use crate::expert::Expert;
 use crate::ident::{Ident, Precondition};
 use crate::picture::Picture;
 use crate::planes::Learnable;
-use crate::play::AnyPlayer;
+use crate::processor::Processor;
 use crate::rng::Rng;
+use crate::search::{Nrpa, Search};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -60,6 +62,11 @@ pub trait Domain: Send + Sync + 'static {
     /// The position as a drawing, for `sortie show` and the reports.
     fn draw(&self, _state: &Self::State) -> Option<Picture> {
         None
+    }
+
+    /// The processor that searches of it run on. A domain whose kernel has been told which one it is says so.
+    fn processor(&self) -> Processor {
+        Processor::here()
     }
 
     /// The domain as a network sees it: `Some(self)` where it is `Learnable`.
@@ -117,6 +124,14 @@ pub trait Problem: Domain {
     /// those that are equal in all three. Overridden where score and length say too little, as when they are the same.
     fn fingerprint(&self, _end: &Self::State) -> u64 {
         0
+    }
+
+    /// The search to take where nobody asks for one: what does best on instances never seen, by measurement. The default
+    /// is that of a domain nobody has measured: more levels than any time is enough for, so that the highest call under
+    /// way grows with the time there is; a call that finds the same best again and again is given up for a new one; and
+    /// local search where the domain has it.
+    fn suits(&self) -> Search {
+        Search::Nrpa(Nrpa { level: 5, repetitions: 8, improve: true, ..Nrpa::default() })
     }
 
     /// What else a result says about a finished position: `("vehicles", 19.0)`.
@@ -353,50 +368,28 @@ pub trait Game: Domain {
         self.outcome(state)
     }
 
-    /// A player of the game's own making, beside the searches that play every game; `None` where there is none.
-    fn engine(self: &Arc<Self>, _seed: u64) -> Option<Box<dyn AnyPlayer>>
+    /// What the game has of its own making: a player, a worker, proofs. `Some(self)` where it is an `Expert`.
+    fn expert(&self) -> Option<&dyn Expert<State = Self::State, Move = Self::Move>> {
+        None
+    }
+
+    /// Whether a side has won for certain, by a rule that is part of the format of certificates (docs/certificates.md) and
+    /// that every checker knows: a strategy need not be followed any further.
+    fn finished(&self, _state: &Self::State, _side: Side) -> bool {
+        false
+    }
+
+    /// Somebody of the game's own making who knows the moves of a strategy that reaches `goal`, remembering about so many
+    /// bytes; `None`: the exact solver, which solves every game.
+    fn strategist(
+        self: &Arc<Self>,
+        _goal: Goal,
+        _memory_max: usize,
+    ) -> Option<Box<dyn Strategist<Self::State, Self::Move>>>
     where
         Self: Sized,
     {
         None
-    }
-
-    /// Somebody of the game's own making who answers jobs; `None`: the exact solver, which solves every game.
-    fn worker(self: &Arc<Self>, _statuses: &Statuses) -> Option<Box<dyn AnyWorker>>
-    where
-        Self: Sized,
-    {
-        None
-    }
-
-    /// Proves a position by the game's own means with up to so many nodes, and has the proof checked by code that shares
-    /// nothing with the search.
-    fn settle(&self, _state: &Self::State, _nodes_max: u64) -> Settled {
-        Settled::default()
-    }
-
-    /// Looks for an argument of the game's own that `side` wins from here, with up to so many nodes for each search in
-    /// it; where the other side is to move, whatever it plays but the moves in `except`. A proof carries the text.
-    fn argue(
-        &self,
-        _state: &Self::State,
-        _side: Side,
-        _except: &[Self::Move],
-        _nodes_max: u64,
-        _stop: &dyn Fn() -> bool,
-    ) -> Argued<Self::Move> {
-        Argued::Except(Vec::new())
-    }
-
-    /// Checks such an argument by code that shares nothing with the search for it. The error says what is wrong.
-    fn check_argument(
-        &self,
-        _state: &Self::State,
-        _side: Side,
-        _except: &[Self::Move],
-        _text: &str,
-    ) -> Result<(), String> {
-        Err("this game has no arguments of its own".into())
     }
 
     /// The most appealing of `draws` uniformly random moves; the first drawn of equals.

@@ -3,6 +3,7 @@
 use crate::domain::{Choices, Problem};
 use crate::policy::{Memo, Policy, UNKNOWN, exp};
 use crate::prior::{Advice, Guide};
+use crate::processor::Processor;
 use crate::rng::Rng;
 
 /// A recorded playout: for every step the ids (and codes) on offer and which of them was chosen.
@@ -118,6 +119,7 @@ pub struct Scratch<P: Problem> {
     advice: Option<Advice>,
     /// The advice on a step.
     factors: Vec<f64>,
+    processor: Processor,
 }
 
 impl<P: Problem> Scratch<P> {
@@ -132,7 +134,13 @@ impl<P: Problem> Scratch<P> {
             memo: Memo::new(),
             advice: None,
             factors: Vec::new(),
+            processor: problem.processor(),
         }
+    }
+
+    /// Lets playouts use this much of the processor.
+    pub fn on(self, processor: Processor) -> Scratch<P> {
+        Scratch { processor, ..self }
     }
 
     /// Lets a guide weigh the moves of all playouts, where the problem can be shown to it. Gives the policy to begin
@@ -169,6 +177,21 @@ impl<P: Problem> Scratch<P> {
 /// Plays from the initial position to the end, each move drawn with a probability proportional to exp(weight + bias),
 /// and records everything in `trace`.
 pub fn playout<P: Problem>(
+    problem: &P,
+    offer: Offer,
+    policy: &Policy,
+    rng: &mut Rng,
+    scratch: &mut Scratch<P>,
+    trace: &mut Trace<P::Move>,
+) {
+    scratch.processor.run(
+        #[inline(always)]
+        |_| play_through(problem, offer, policy, rng, scratch, trace),
+    );
+}
+
+#[inline(always)]
+fn play_through<P: Problem>(
     problem: &P,
     offer: Offer,
     policy: &Policy,
@@ -281,6 +304,7 @@ pub(crate) fn indices_of<P: Problem>(
 }
 
 /// What a search is offered in a state.
+#[inline(always)]
 pub fn fill<P: Problem>(problem: &P, offer: Offer, state: &P::State, out: &mut Choices<P::Move>) {
     out.clear();
     if offer.selective {
@@ -294,7 +318,7 @@ pub fn fill<P: Problem>(problem: &P, offer: Offer, state: &P::State, out: &mut C
 }
 
 /// Adds a step whose choices are weighed to the trace: codes, bias factors (also to the weights) and where it ends.
-#[inline]
+#[inline(always)]
 fn record<P: Problem>(
     problem: &P,
     offer: Offer,
@@ -342,7 +366,7 @@ fn heed<P: Problem>(
 
 /// An index drawn with probability proportional to its weight. Turns the weights into sums from the left and counts
 /// those that the drawn point has passed: no branch depends on chance, so none is mispredicted.
-#[inline]
+#[inline(always)]
 pub(crate) fn draw(weights: &mut [f64], rng: &mut Rng) -> usize {
     let mut total = 0.0;
     let mut fours = weights.chunks_exact_mut(4);

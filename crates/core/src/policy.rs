@@ -9,6 +9,7 @@
 //! grows all ids change, which its `generation` tells.
 
 use crate::playout::Trace;
+use crate::processor::Processor;
 use serde::{Deserialize, Serialize};
 
 /// The id of every hashed code that is not in the policy. Dense policies do not use it.
@@ -44,6 +45,7 @@ pub struct Policy {
     touched: Vec<u32>,
     /// Scratch: the weights of a step, then the factors of the changes.
     factors: Vec<f64>,
+    processor: Processor,
 }
 
 /// Where a level began.
@@ -105,7 +107,8 @@ pub struct SavedPolicy {
 impl Policy {
     /// All weights zero. `codes_max` is the domain's: `Some(n)` for codes below `n`, `None` for hashes.
     pub fn new(codes_max: Option<usize>) -> Policy {
-        let mut policy = Policy { dense: codes_max.is_some(), ..Policy::default() };
+        let mut policy =
+            Policy { dense: codes_max.is_some(), processor: Processor::here(), ..Policy::default() };
         policy.clear(codes_max.unwrap_or(1 + PLACES_MIN));
         policy
     }
@@ -124,6 +127,11 @@ impl Policy {
         self.deltas = vec![0.0; places];
         self.codes = if self.dense { Vec::new() } else { vec![EMPTY; places] };
         self.taken.clear();
+    }
+
+    /// Lets what changes it use this much of the processor.
+    pub(crate) fn on(self, processor: Processor) -> Policy {
+        Policy { processor, ..self }
     }
 
     /// All ids are below this.
@@ -196,7 +204,7 @@ impl Policy {
 
     /// Appends the ids of `codes` and puts their weights, as exp(w), into `weights`. `memo` must have been cleared
     /// since the policy last changed.
-    #[inline]
+    #[inline(always)]
     pub fn weigh(&self, codes: &[u64], memo: &mut Memo, ids: &mut Vec<u32>, weights: &mut Vec<f64>) {
         weights.clear();
         if self.dense {
@@ -270,6 +278,14 @@ impl Policy {
 
     /// The same for a trace whose ids are all known and of this generation.
     pub(crate) fn adapt_known<M>(&mut self, trace: &Trace<M>, alpha: f64) {
+        self.processor.run(
+            #[inline(always)]
+            |_| self.add_steps(trace, alpha),
+        );
+    }
+
+    #[inline(always)]
+    fn add_steps<M>(&mut self, trace: &Trace<M>, alpha: f64) {
         // At most one touch a code on offer; the list is cut to those that were new.
         self.touched.resize(trace.ids.len(), 0);
         let (mut start, mut n_touched) = (0, 0);
@@ -284,7 +300,7 @@ impl Policy {
     }
 
     /// The change of one step, added to the deltas. `n` codes were touched before it; gives how many after.
-    #[inline]
+    #[inline(always)]
     fn add_step(
         &mut self,
         ids: &[u32],
@@ -312,6 +328,7 @@ impl Policy {
     }
 
     /// Multiplies the changed weights by the exponentials of their deltas, and logs what they were.
+    #[inline(always)]
     fn apply_deltas(&mut self) {
         self.factors.clear();
         self.factors.extend(self.touched.iter().map(|&id| self.deltas[id as usize]));
@@ -465,7 +482,7 @@ fn hashed(code: u64) -> u64 {
 }
 
 /// The sum, in four interleaved parts: four times the speed of one chain of additions, and always the same order.
-#[inline]
+#[inline(always)]
 fn sum(values: &[f64]) -> f64 {
     let mut parts = [0.0; 4];
     let fours = values.chunks_exact(4);
@@ -480,7 +497,7 @@ fn sum(values: &[f64]) -> f64 {
 
 /// exp(x) to a few units in the last place for |x| <= 700, in plain arithmetic: it vectorises, and unlike the
 /// system's it gives the same bits on every machine, which is what makes a seed repeat.
-#[inline]
+#[inline(always)]
 #[allow(clippy::excessive_precision)]
 pub fn exp(x: f64) -> f64 {
     // x = k ln 2 + r with |r| <= ln 2 / 2; k comes out of the low bits of a float that has no room for a fraction.

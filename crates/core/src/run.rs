@@ -38,6 +38,21 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Wall time.
+    pub fn seconds(seconds: f64) -> Limits {
+        Limits { seconds: Some(seconds), ..Limits::default() }
+    }
+
+    /// So many playouts of the whole run.
+    pub fn playouts(playouts: u64) -> Limits {
+        Limits { playouts: Some(playouts), ..Limits::default() }
+    }
+
+    /// The same, or until this score is reached.
+    pub fn until(self, target: f64) -> Limits {
+        Limits { target: Some(target), ..self }
+    }
+
     /// Whether nothing but the search itself ends the run.
     pub fn is_empty(&self) -> bool {
         *self == Limits::default()

@@ -4,10 +4,14 @@
 //! The board is bits, seven to a column: six cells from the bottom and one that stays empty, so that no line goes on
 //! in the next column. Everything is done with whole-board shifts (as in J. Tromp's Fhourstones).
 
+mod solve;
+
 use crate::grid::{self, Grid, Image, column_name, out_of_range};
+use sortie_core::exact::{Goal, Strategist, Value};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side, mix};
 use sortie_core::{Entry, OpenError, Opened, Request};
+use std::sync::Arc;
 
 /// The row of the table of domains.
 pub static ENTRY: Entry = Entry {
@@ -207,6 +211,10 @@ impl Game for Connect4 {
         moves.retain(|&column| !four_at(cell(column) << 1 & BOARD));
     }
 
+    fn strategist(self: &Arc<Self>, goal: Goal, memory_max: usize) -> Option<Box<dyn Strategist<State, u8>>> {
+        Some(Box::new(Strategy { solver: solve::Solver::new(memory_max), goal }))
+    }
+
     fn images(&self) -> usize {
         Image::MIRROR.len()
     }
@@ -264,6 +272,7 @@ impl Game for Connect4 {
         16 * i32::from(win) + 8 * i32::from(stop) + 3 - (i32::from(column) - 3).abs()
     }
 
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,
@@ -309,6 +318,62 @@ fn rollout_uniform(state: &mut State, moves_max: u32, rng: &mut Rng) -> Option<O
     }
     *state = now;
     now.outcome()
+}
+
+/// Positions with at least so many stones are solved to the end, and the quickest win is played; before that, the move
+/// whose proof is found first.
+const QUICKEST: u32 = 18;
+/// Positions that each move gets at first; three times as many in each round that follows.
+const NODES: u64 = 1000;
+
+/// The solver as one who knows a strategy.
+struct Strategy {
+    solver: solve::Solver,
+    goal: Goal,
+}
+
+impl Strategist<State, u8> for Strategy {
+    fn answer(&mut self, state: &State, stop: &dyn Fn() -> bool) -> Result<u8, String> {
+        let position = (state.own, state.all);
+        // What the other side must not reach.
+        let too_much = if self.goal.at_least == Value::Win { 0 } else { 1 };
+        let columns = [3u8, 2, 4, 1, 5, 0, 6];
+        let mut cells = match solve::safe(position) {
+            0 => solve::landing(state.all),
+            cells => cells,
+        };
+        let cell = |cells: u64, column: u8| cells & column_bits(column.into());
+        if state.all.count_ones() >= QUICKEST {
+            let scores = columns.iter().filter(|&&column| cell(cells, column) != 0).map(|&column| {
+                let after = solve::after(position, cell(cells, column));
+                (-self.solver.score(after), column)
+            });
+            let best = scores.reduce(|best, next| if next.0 > best.0 { next } else { best });
+            return match best {
+                Some((score, column)) if -score < too_much => Ok(column),
+                _ => Err("the claim does not hold here".into()),
+            };
+        }
+        let mut nodes = NODES;
+        while cells != 0 {
+            for column in columns {
+                if stop() {
+                    return Err("stopped".into());
+                }
+                let cell = cell(cells, column);
+                if cell == 0 {
+                    continue;
+                }
+                match self.solver.reaches_within(solve::after(position, cell), too_much, nodes) {
+                    Some(false) => return Ok(column),
+                    Some(true) => cells &= !cell,
+                    None => {}
+                }
+            }
+            nodes = nodes.saturating_mul(3);
+        }
+        Err("the claim does not hold here".into())
+    }
 }
 
 #[cfg(test)]

@@ -269,6 +269,7 @@ impl Game for Gomoku {
         beside.map(|n| i32::from(state.cells[n] & (FIRST | SECOND) != 0)).sum()
     }
 
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,

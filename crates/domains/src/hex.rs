@@ -5,6 +5,7 @@
 //! A position knows which stones are connected to their side's first edge. A new stone beside one of those floods on
 //! from there, so every stone is reached once in a game, and nothing depends on the order in which stones came.
 
+mod bridges;
 mod connect;
 
 use crate::grid::{self, Grid, Image, SIDE_MAX, cell_name, letter, parse_square, zobrist};
@@ -294,6 +295,10 @@ impl Game for Hex {
         moves.retain(|&mv| cell(mv) & cells != 0);
     }
 
+    fn finished(&self, state: &State, side: Side) -> bool {
+        !self.may_swap(state) && self.stones(state).is_some_and(|stones| bridges::connected(stones, side))
+    }
+
     fn images(&self) -> usize {
         Image::TURN.len()
     }
@@ -355,6 +360,7 @@ impl Game for Hex {
         Ok(state)
     }
 
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,

@@ -12,6 +12,7 @@ mod morpion;
 #[cfg(test)]
 mod perft;
 mod pgame;
+mod records;
 mod registry;
 mod samegame;
 mod schur;
@@ -28,5 +29,6 @@ pub use gomoku::Gomoku;
 pub use hex::Hex;
 pub use loa::{Loa, Repetition, Rules};
 pub use pgame::PGame;
+pub use records::{CONNECT4_SOLVED, record};
 pub use registry::{catalogue, install, open};
 pub use tictactoe::TicTacToe;

@@ -663,11 +663,11 @@ mod tests {
     #[test]
     fn record_games_are_legal_and_complete() {
         let records = [
-            include_str!("../../../records/morpion-5T-178.record"),
-            include_str!("../../../records/morpion-5T-170.record"),
-            include_str!("../../../records/morpion-5D-82.record"),
-            include_str!("../../../records/morpion-4T-62.record"),
-            include_str!("../../../records/morpion-4D-35.record"),
+            include_str!("../records/morpion-5T-178.record"),
+            include_str!("../records/morpion-5T-170.record"),
+            include_str!("../records/morpion-5D-82.record"),
+            include_str!("../records/morpion-4T-62.record"),
+            include_str!("../records/morpion-4D-35.record"),
         ];
         for record in records {
             let (header, words) = record.split_once("\n\n").expect("a blank line");

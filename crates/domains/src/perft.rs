@@ -10,13 +10,13 @@ const COUNT_MAX: u64 = 1_000_000;
 #[test]
 fn counts_are_those_of_the_lists() {
     for text in [
-        include_str!("../../../instances/perft/breakthrough.txt"),
-        include_str!("../../../instances/perft/connect4.txt"),
-        include_str!("../../../instances/perft/connect6.txt"),
-        include_str!("../../../instances/perft/gomoku.txt"),
-        include_str!("../../../instances/perft/hex.txt"),
-        include_str!("../../../instances/perft/pgame.txt"),
-        include_str!("../../../instances/perft/tictactoe.txt"),
+        include_str!("../instances/perft/breakthrough.txt"),
+        include_str!("../instances/perft/connect4.txt"),
+        include_str!("../instances/perft/connect6.txt"),
+        include_str!("../instances/perft/gomoku.txt"),
+        include_str!("../instances/perft/hex.txt"),
+        include_str!("../instances/perft/pgame.txt"),
+        include_str!("../instances/perft/tictactoe.txt"),
     ] {
         let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         assert!(lines.clone().count() > 0);

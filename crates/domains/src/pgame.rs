@@ -180,6 +180,7 @@ impl Game for PGame {
     }
 
     /// The moves, and then the useless work.
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,

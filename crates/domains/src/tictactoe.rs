@@ -181,6 +181,7 @@ impl Game for TicTacToe {
         Ok(State { own, all: own | other, won })
     }
 
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,

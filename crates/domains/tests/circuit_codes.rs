@@ -3,7 +3,7 @@
 use sortie_core::Opened;
 use std::collections::BTreeMap;
 
-const WORDS: &str = include_str!("../../../records/circuit-codes.txt");
+const WORDS: &str = include_str!("../records/circuit-codes.txt");
 
 /// What the table of 2016 knew (Cazenave and Edelkamp, tables 2 and 3), by dimension from 3 and spread from 2.
 const SNAKES: [[u32; 6]; 11] = [

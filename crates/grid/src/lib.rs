@@ -4,6 +4,8 @@
 //! What needs no network stands apart: the messages (`wire`), the client's accounts (`desk`), how the engine is started
 //! (`broker`). The feature `nats` adds both ends of the connection.
 
+#![forbid(unsafe_code)]
+
 pub mod broker;
 #[cfg(feature = "nats")]
 mod client;

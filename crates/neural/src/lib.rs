@@ -4,6 +4,8 @@
 //! plainly as possible), then `kernel` (the same, as quick as a playout needs it) and `prior` (what a search is handed).
 //! Weights are plain numbers by name: no framework is needed to play with a network.
 
+#![forbid(unsafe_code)]
+
 pub mod data;
 mod dense;
 mod kernel;

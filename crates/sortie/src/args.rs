@@ -102,6 +102,8 @@ pub enum Command {
     Report(Report),
     /// Say whether one set of runs is better than another
     Compare(Compare),
+    /// Write a crate with a problem or a game of your own
+    New(crate::commands::new::New),
     /// Tell what this machine has, and what to type to get the rest
     Doctor(Doctor),
     /// Print completions for a shell
@@ -125,7 +127,7 @@ pub struct List {
 #[command(after_help = "\
 Examples:
   sortie solve samegame/1
-  sortie solve samegame/1 --search auto --time 4m
+  sortie solve samegame/1 --time 4m
   sortie solve morpion/5D --level 4 --seed 7 --time 10m --out runs/hunt
   sortie solve samegame/1 --parallel shared:1 --workers 8 --threads 2 --time 1m
   sortie solve samegame/boards/mine.txt --search nmcs --level 2 --playouts 100000 --json
@@ -172,9 +174,11 @@ pub struct Solve {
 /// the search's own defaults, and what the search does not have is refused there.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct SearchArgs {
-    /// The search: nrpa, hd-nrpa, beam-nrpa, nmcs, beam or sample; for `solve` also auto: NRPA with levels that grow with the time, and local search
-    #[arg(long = "search", value_name = "NAME", default_value = "nrpa")]
-    pub name: String,
+    /// The search: nrpa, hd-nrpa, beam-nrpa, nmcs, beam or sample; for `solve` also auto, what suits the domain best
+    /// [default: nrpa, but for `solve` without any of the options below: auto]
+    #[arg(long = "search", value_name = "NAME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Levels of nesting, 1 to 8 (nrpa and its kin: 3, nmcs: 2)
     #[arg(long, value_name = "L")]
     #[serde(skip_serializing_if = "Option::is_none")]

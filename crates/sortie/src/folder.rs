@@ -370,7 +370,7 @@ fn temporary(name: &str) -> String {
 }
 
 /// Makes a rename last. Where folders cannot be opened (Windows) there is nothing to do.
-fn sync_folder(path: &Path) {
+pub fn sync_folder(path: &Path) {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     if let Ok(folder) = File::open(path) {
         let _ = folder.sync_all();

@@ -1,4 +1,61 @@
-//! Monte-Carlo search for puzzles, routing and games: the library and the command.
+//! Monte-Carlo search for puzzles, routing and games, from one core to a cluster: the library and the command.
+//!
+//! An instance of ours:
+//!
+//! ```
+//! use sortie::Budget;
+//!
+//! let best = sortie::open("samegame/1")?.solve(Budget::playouts(2_000)).seed(7).run()?;
+//! println!("{} in {} moves", best.score, best.moves.len());
+//! # Ok::<(), sortie::Error>(())
+//! ```
+//!
+//! A problem of yours is four methods of rules and two of what is wanted. `sortie::solve` searches it with what suits
+//! problems best; `sortie::main` makes the whole command of it: solve, resume, verify, show, serve, report, match and
+//! prove. `sortie new my-problem` writes such a crate.
+//!
+//! ```
+//! use sortie::{Budget, Domain, Problem};
+//!
+//! /// Numbers from 1 to 9, each once, so that neighbours differ as much as they can.
+//! struct Zigzag;
+//!
+//! impl Domain for Zigzag {
+//!     type State = Vec<u8>;
+//!     type Move = u8;
+//!
+//!     fn initial(&self) -> Vec<u8> {
+//!         Vec::new()
+//!     }
+//!     fn moves(&self, state: &Vec<u8>, out: &mut Vec<u8>) {
+//!         out.extend((1..=9).filter(|next| !state.contains(next)));
+//!     }
+//!     fn play(&self, state: &mut Vec<u8>, next: u8) {
+//!         state.push(next);
+//!     }
+//!     fn show(&self, state: &Vec<u8>) -> String {
+//!         format!("{state:?}")
+//!     }
+//!     fn show_move(&self, _: &Vec<u8>, next: u8) -> String {
+//!         next.to_string()
+//!     }
+//! }
+//!
+//! impl Problem for Zigzag {
+//!     fn score(&self, state: &Vec<u8>) -> f64 {
+//!         state.windows(2).map(|pair| f64::from(pair[0].abs_diff(pair[1]))).sum()
+//!     }
+//!     fn code(&self, state: &Vec<u8>, next: u8) -> u64 {
+//!         u64::from(next) * 10 + u64::from(state.last().copied().unwrap_or(0))
+//!     }
+//! }
+//!
+//! let best = sortie::solve(&Zigzag, Budget::playouts(20_000).until(39.0)).seed(7).run()?;
+//! assert_eq!(best.score, 39.0);
+//! # Ok::<(), sortie::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
 
 mod args;
 mod campaign;
@@ -12,7 +69,9 @@ mod duration;
 mod engine;
 mod folder;
 mod font;
+mod front;
 mod grid;
+mod help;
 mod journal;
 mod mailbox;
 mod output;
@@ -34,7 +93,12 @@ mod words;
 use args::{Bench, Cli, Command};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-pub use sortie_core::*;
+pub use front::{Error, Opened as Instance, Solve, Solved, open, solve};
+pub use sortie_core::{BeamNrpa, BeamSearch, HdNrpa, Nmcs, Nrpa, Sample, Uct};
+pub use sortie_core::{
+    Catalogue, Choices, Domain, Entry, Event, Game, Limits as Budget, OpenError, Opened, Options, Outcome,
+    Problem, Request, Rng, Search, Side, StopReason, conformance, picture, replay_whole,
+};
 use std::process::ExitCode;
 
 /// How a command that was no misuse ended.
@@ -51,16 +115,17 @@ pub enum Verdict {
 /// verified, 2 misuse.
 pub fn main(own: &[&'static Entry]) -> ExitCode {
     sortie_domains::install(own);
-    // Before anything else, and nothing else in this function: it must run on the processor that lacks something.
-    if let Some(feature) = processor::lacks() {
-        return too_old(feature);
+    if asks_for_all_of_the_version() {
+        let said = output::print(&processor::version());
+        return if said.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     }
-    run()
-}
-
-#[inline(never)]
-fn run() -> ExitCode {
-    let mut cli = match Cli::try_parse() {
+    let words = match help::screen(std::env::args_os().collect()) {
+        Ok(screen) => {
+            return if output::print(screen).is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+        }
+        Err(words) => words,
+    };
+    let mut cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -120,6 +185,7 @@ fn command(cli: Cli) -> ExitCode {
         Command::Serve(args) => commands::serve::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
+        Command::New(args) => commands::new::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Completions(args) => commands::manual::completions(&args),
         Command::Man(args) => commands::manual::man(&args),
@@ -180,11 +246,11 @@ fn reader_is_gone(error: &anyhow::Error) -> bool {
     io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-#[cold]
-#[inline(never)]
-fn too_old(feature: &str) -> ExitCode {
-    output::say(&format!(
-        "sortie: this build needs a processor with {feature}; build it without the rustflags in .cargo/config.toml"
-    ));
-    ExitCode::from(2)
+/// `sortie --version --verbose`: what one line of a version does not say. Clap answers `--version` before it has read on.
+fn asks_for_all_of_the_version() -> bool {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let version = |word: &str| ["--version", "-V"].contains(&word);
+    matches!(words.iter().map(String::as_str).collect::<Vec<_>>()[..],
+        [a, b] if version(a) && b == "--verbose" || a == "--verbose" && version(b))
 }

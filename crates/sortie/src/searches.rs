@@ -42,44 +42,58 @@ pub const PARAMETERS: &[(&str, &str)] = &[
 /// Parameters that a line about a search leaves out while they have their defaults.
 const UNSAID: [&str; 6] = ["temperature", "stabilise", "noise", "repetitions", "parallel", "workers"];
 
-/// What `--search auto` stands for: NRPA as it did best on SameGame and routes within a time (docs/results.md), which is a
-/// guess for other domains. Parameters that are given stay as they are.
-///
-/// More levels than any time is enough for, so that the highest call under way grows with the time there is; a call that
-/// finds the same best again and again is given up for a new one. Routes are improved so well by local search that a new
-/// beginning is worth more than a third level.
-pub fn settle(args: &SearchArgs, domain: &str) -> SearchArgs {
-    if args.name != AUTO {
-        return args.clone();
+/// What `--search auto` stands for, which is also what is taken when no parameter of a search is given: what the problem
+/// says suits it. Parameters that are given stay as they are; given without a name, they are those of NRPA as published.
+pub fn settle(args: &SearchArgs, suits: &Search) -> SearchArgs {
+    match args.name.as_deref() {
+        Some(AUTO) => {}
+        None if given(args).is_empty() => {}
+        _ => return args.clone(),
     }
-    let (level, repetitions, bias) = if domain == "vrptw" { (2, 0, true) } else { (5, 8, false) };
+    let Search::Nrpa(nrpa) = suits else {
+        return SearchArgs { name: Some(suits.name().into()), ..args.clone() };
+    };
     SearchArgs {
-        name: "nrpa".into(),
-        level: args.level.or(Some(level)),
-        repetitions: args.repetitions.or(Some(repetitions)),
-        bias: args.bias.or(Some(bias)),
-        improve: args.improve.or(Some(true)),
+        name: Some("nrpa".into()),
+        level: args.level.or(Some(nrpa.level)),
+        iterations: args.iterations.clone().or(Some(PerLevel::Same(nrpa.iterations))),
+        repetitions: args.repetitions.or(Some(nrpa.repetitions)),
+        bias: args.bias.or(Some(nrpa.bias)),
+        improve: args.improve.or(Some(nrpa.improve)),
         ..args.clone()
     }
 }
 
 /// The search that is chosen by the domain.
 const AUTO: &str = "auto";
+/// The search whose parameters are meant where none is named.
+const UNNAMED: &str = "nrpa";
+
+/// The parameters that were given, the name aside.
+fn given(args: &SearchArgs) -> Map<String, Value> {
+    let Ok(Value::Object(mut given)) = serde_json::to_value(args) else {
+        unreachable!("arguments are a map")
+    };
+    given.shift_remove("name");
+    given
+}
 
 /// The search that the arguments ask for.
 pub fn build(args: &SearchArgs) -> Result<Search> {
     let names: Vec<&str> = SEARCHES.iter().map(|(name, _)| *name).collect();
-    if !names.contains(&args.name.as_str()) {
-        bail!("there is no search '{}': expected {}; solve also has auto", args.name, names.join(", "));
+    let name = args.name.as_deref().unwrap_or(UNNAMED);
+    if !names.contains(&name) {
+        bail!("there is no search '{name}': expected {}; solve also has auto", names.join(", "));
     }
-    let known = parameters(&args.name);
-    let given = serde_json::to_value(args).expect("arguments are plain data");
-    for key in given.as_object().expect("a struct").keys() {
-        if key != "name" && !known.contains_key(key) {
+    let known = parameters(name);
+    let mut given = given(args);
+    for key in given.keys() {
+        if !known.contains_key(key) {
             let known: Vec<String> = known.keys().map(|key| option(key)).collect();
-            bail!("the search {} has no {}: it has {}", args.name, option(key), known.join(", "));
+            bail!("the search {name} has no {}: it has {}", option(key), known.join(", "));
         }
     }
+    given.insert("name".into(), name.into());
     let numbers = [
         ("alpha", args.alpha),
         ("temperature", args.temperature),
@@ -91,10 +105,10 @@ pub fn build(args: &SearchArgs) -> Result<Search> {
             bail!("{key} {value}: expected a number"); // JSON has no word for it
         }
     }
-    if let (Some(PerLevel::Each(_)), "nrpa") = (&args.iterations, args.name.as_str()) {
+    if let (Some(PerLevel::Each(_)), "nrpa") = (&args.iterations, name) {
         bail!("nrpa has one number of --iterations for all levels; hd-nrpa and beam-nrpa take one a level");
     }
-    let search: Search = serde_json::from_value(given).context("search")?;
+    let search: Search = serde_json::from_value(Value::Object(given)).context("search")?;
     search.check()?;
     Ok(search)
 }
@@ -185,7 +199,7 @@ mod tests {
 
     fn args(name: &str) -> SearchArgs {
         SearchArgs {
-            name: name.into(),
+            name: Some(name.into()),
             level: None,
             iterations: None,
             beam: None,
@@ -229,23 +243,26 @@ mod tests {
             format!("{:#}", divide(&form("node", None), None, 2).and_then(|(a, _)| build(&a)).unwrap_err())
                 .contains("shared:L")
         );
-        let sample = SearchArgs { name: "sample".into(), ..form("shared:1", None) };
+        let sample = SearchArgs { name: Some("sample".into()), ..form("shared:1", None) };
         assert!(error(&sample, None).contains("no --parallel"));
     }
 
     #[test]
     fn auto_is_what_did_best_and_yields_to_what_is_given() {
-        let line = |args: &SearchArgs, domain| describe(&build(&settle(args, domain)).unwrap());
+        let suits =
+            Search::Nrpa(sortie_core::Nrpa { level: 5, repetitions: 8, improve: true, ..Default::default() });
+        let line = |args: &SearchArgs| describe(&build(&settle(args, &suits)).unwrap());
         let auto = args("auto");
-        let samegame = "nrpa level 5, iterations 100, alpha 1, selective, repetitions 8, improve";
-        assert_eq!(line(&auto, "samegame"), samegame);
-        assert_eq!(line(&auto, "vrptw"), "nrpa level 2, iterations 100, alpha 1, selective, bias, improve");
+        let best = "nrpa level 5, iterations 100, alpha 1, selective, repetitions 8, improve";
+        assert_eq!(line(&auto), best);
+        assert_eq!(line(&SearchArgs { name: None, ..args("") }), best);
         let given = SearchArgs { level: Some(3), improve: Some(false), ..auto };
-        assert_eq!(
-            line(&given, "samegame"),
-            "nrpa level 3, iterations 100, alpha 1, selective, repetitions 8"
-        );
-        assert_eq!(line(&args("nrpa"), "samegame"), "nrpa level 3, iterations 100, alpha 1, selective");
+        assert_eq!(line(&given), "nrpa level 3, iterations 100, alpha 1, selective, repetitions 8");
+        let plain = "nrpa level 3, iterations 100, alpha 1, selective";
+        assert_eq!(line(&args("nrpa")), plain);
+        assert_eq!(line(&SearchArgs { name: None, level: Some(3), ..args("") }), plain);
+        let beam = Search::Beam(sortie_core::BeamSearch::default());
+        assert_eq!(build(&settle(&args("auto"), &beam)).unwrap().name(), "beam");
         assert!(build(&args("auto")).is_err(), "it has to be settled first");
     }
 

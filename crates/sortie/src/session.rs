@@ -64,7 +64,7 @@ impl Session {
         control.cpu_seconds_before = before.cpu_seconds;
         control.guide = self.guide.clone();
         let maker = match &self.grid {
-            Some(grid) => Some(Maker::new(grid, spec, instance, (folder.path.clone(), self.quiet), &stop)?),
+            Some(grid) => Some(Maker::new(grid, spec, instance, (folder, self.quiet), &stop)?),
             None => None,
         };
         control.calls = maker.as_ref().map(|maker| maker as &dyn CallMaker);

@@ -3,8 +3,7 @@
 
 use crate::folder;
 use anyhow::{Context, Result, anyhow, bail};
-use sortie_core::Opened;
-use sortie_core::{AnyGame, AnyProblem, Origin, Position, Record, ReplayError};
+use sortie_core::{AnyGame, AnyProblem, OpenError, Opened, Origin, Position, Record, ReplayError};
 use sortie_domains::catalogue;
 use std::cell::RefCell;
 use std::fs::File;
@@ -37,13 +36,18 @@ pub struct Instance {
 impl Instance {
     /// Opens `domain/name` or `domain/path/to/file`.
     pub fn open(name: &str) -> Result<Instance> {
+        Ok(Self::of(name)?)
+    }
+
+    /// The same with an error that can be told apart.
+    pub fn of(name: &str) -> Result<Instance, OpenError> {
         Self::open_with(name, &|path| read_text(Path::new(path), INSTANCE_BYTES_MAX))
     }
 
     /// The same, with the text of the file at hand, wherever the file itself may be by now.
     pub fn open_copy(name: &str, copy: Option<String>) -> Result<Instance> {
         match copy {
-            Some(text) => Self::open_with(name, &|_| Ok(text.clone())),
+            Some(text) => Ok(Self::open_with(name, &|_| Ok(text.clone()))?),
             None => Self::open(name),
         }
     }
@@ -51,10 +55,12 @@ impl Instance {
     /// The same for what was sent over a network: only what came with it is read.
     #[cfg(feature = "grid")]
     pub fn open_sent(name: &str, text: Option<&str>) -> Result<Instance> {
-        Self::open_with(name, &|_| text.map(str::to_string).ok_or_else(|| "its text was not sent".into()))
+        Ok(Self::open_with(name, &|_| {
+            text.map(str::to_string).ok_or_else(|| "its text was not sent".into())
+        })?)
     }
 
-    fn open_with(name: &str, read: &dyn Fn(&str) -> Result<String, String>) -> Result<Instance> {
+    fn open_with(name: &str, read: &dyn Fn(&str) -> Result<String, String>) -> Result<Instance, OpenError> {
         let text = RefCell::new(None);
         let keep = |path: &str| {
             let read = read(path)?;
@@ -190,6 +196,12 @@ impl Source {
 
 /// Reads a text file. The error is one line without the path.
 pub fn read_text(path: &Path, bytes_max: u64) -> Result<String, String> {
+    let bytes = read_bytes(path, bytes_max)?;
+    String::from_utf8(bytes).map_err(|_| "not a text file (not UTF-8)".into())
+}
+
+/// The same for any file.
+pub fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| plain(&error))?;
     let meta = file.metadata().map_err(|error| plain(&error))?;
     if meta.is_dir() {
@@ -200,7 +212,7 @@ pub fn read_text(path: &Path, bytes_max: u64) -> Result<String, String> {
     if bytes.len() as u64 > bytes_max {
         return Err(format!("larger than {} MiB", bytes_max >> 20));
     }
-    String::from_utf8(bytes).map_err(|_| "not a text file (not UTF-8)".into())
+    Ok(bytes)
 }
 
 /// The message of an I/O error without the number of the operating system.

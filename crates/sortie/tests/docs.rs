@@ -11,6 +11,41 @@ const SHORT_TIME: &str = "200ms";
 const SHORT_SECONDS: &str = "0.2";
 
 const README_LINES_MAX: usize = 150;
+const RESULTS_LINES_MAX: usize = 120;
+
+/// Words that the code and the pages use as if everybody knew them.
+const WORDS: [&str; 30] = [
+    "adapt",
+    "canopy",
+    "certificate",
+    "checkpoint",
+    "code",
+    "domain",
+    "engine",
+    "form",
+    "front",
+    "gang",
+    "hand",
+    "home",
+    "instance",
+    "job",
+    "journal",
+    "lease",
+    "level",
+    "member",
+    "player",
+    "playout",
+    "policy",
+    "quorum",
+    "rank",
+    "record",
+    "run folder",
+    "signature",
+    "stream",
+    "team",
+    "ticket",
+    "worker",
+];
 
 #[cfg(unix)]
 #[test]
@@ -94,6 +129,50 @@ fn every_domain_and_search_is_described() {
     assert!(readme.lines().count() < README_LINES_MAX, "README.md is too long");
 }
 
+#[test]
+fn the_results_are_one_page_with_the_command_of_every_figure() {
+    let text = read(&root().join("docs/results.md"));
+    assert!(text.lines().count() <= RESULTS_LINES_MAX, "docs/results.md is too long: the notebook has room");
+    let mut figures = 0;
+    for line in text.lines().filter(|line| line.starts_with("| ") && !line.ends_with("| command |")) {
+        let command = line.trim_end_matches(['|', ' ']).rsplit("| ").next().expect("a cell");
+        let known = ["`sortie ", "`bench/", "`ci/", "`cargo ", "`mpirun "];
+        assert!(known.iter().any(|start| command.starts_with(start)), "no command: {line}");
+        if let Some(script) = command.trim_matches('`').split(' ').next().filter(|word| word.contains('/')) {
+            assert!(root().join(script).exists(), "{script} is not there: {line}");
+        }
+        figures += 1;
+    }
+    assert!(figures > 30, "only {figures} figures found");
+}
+
+/// The recipes are files that are built and tested; the text shows them as they are.
+#[test]
+fn the_recipes_are_printed_as_they_are_built() {
+    let text = read(&root().join("CONTRIBUTING.md"));
+    let mut count = 0;
+    for part in text.split("<!-- recipe: ").skip(1) {
+        let (path, rest) = part.split_once(" -->\n```rust\n").expect("a path, and a block of Rust below it");
+        let (block, _) = rest.split_once("\n```\n").expect("an end of the block");
+        assert_eq!(block, read(&root().join(path)).trim_end(), "CONTRIBUTING.md shows another {path}");
+        count += 1;
+    }
+    assert_eq!(count, 2, "recipes");
+}
+
+#[test]
+fn the_glossary_is_complete_and_in_order() {
+    let text = read(&root().join("docs/glossary.md"));
+    let names = text.lines().filter_map(|line| line.strip_prefix("**")?.split("**").next());
+    let names: Vec<String> = names.map(|name| name.to_lowercase().replace('-', " ")).collect();
+    for pair in names.windows(2) {
+        assert!(pair[0] < pair[1], "'{}' stands before '{}'", pair[0], pair[1]);
+    }
+    for word in WORDS {
+        assert!(names.iter().any(|name| name == word), "the glossary does not explain '{word}'");
+    }
+}
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -104,8 +183,12 @@ fn read(path: &Path) -> String {
 
 /// All pages, at the root and in the book.
 fn documents() -> Vec<PathBuf> {
-    let folders = [root(), root().join("docs"), root().join("docs/searches")];
-    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
+    let folders =
+        ["", "docs", "docs/searches", "docs/notebook", "docs/notes"].map(|folder| root().join(folder));
+    let files = folders
+        .iter()
+        .filter(|folder| folder.exists())
+        .flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
     files
         .map(|file| file.expect("a file").path())
         .filter(|path| path.extension().is_some_and(|e| e == "md"))

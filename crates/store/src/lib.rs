@@ -4,6 +4,8 @@
 //! `Store` is what a database does; `Embedded` is one file, `MariaDb` (feature `mariadb`) a server. Both pass
 //! `tests/suite`. docs/database.md says what is kept and why.
 
+#![forbid(unsafe_code)]
+
 mod embedded;
 mod entry;
 mod lines;

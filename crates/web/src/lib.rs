@@ -4,6 +4,8 @@
 //! `http` is the protocol, `site` decides who may see what and which page it is, `library` and `run` read folders,
 //! `live` follows one, `pages` write HTML. A new kind of folder is a line in `run::Kind` and a file in `pages`.
 
+#![forbid(unsafe_code)]
+
 mod chart;
 mod contest;
 mod curve;

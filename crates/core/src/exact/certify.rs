@@ -130,6 +130,7 @@ impl<G: Game> Writer<'_, G> {
     /// own: those the tree has proved, and those the game takes out.
     fn argue(&self, state: &G::State) -> Result<Option<Argument<G::Move>>, String> {
         let (game, side) = (&**self.game, self.goal.side);
+        let Some(expert) = game.expert() else { return Ok(None) };
         let ours = game.to_move(state) == side;
         let guided = self.guided.get(state);
         if guided.is_some_and(|play| play.is_some()) {
@@ -148,7 +149,7 @@ impl<G: Game> Writer<'_, G> {
             if (self.stop)() {
                 return Err("stopped".into());
             }
-            match game.argue(state, side, &except, self.nodes_max, self.stop) {
+            match expert.argue(state, side, &except, self.nodes_max, self.stop) {
                 Argued::Proved(text) => return Ok(Some((text, except))),
                 Argued::Except(more) => {
                     let before = except.len();

@@ -1,15 +1,11 @@
 //! A proof as text: the whole strategy of one side against every reply, from a position to the ends of the game.
 //! docs/formats.md describes the format. `check` reads it without any search code.
 
+use super::script::{HEADER, Script};
 use super::value::Value;
 use crate::domain::Side;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
-
-/// The first line of a proof file.
-const HEADER: &str = "sortie proof 1";
-/// More lines than any machine checks.
-const LINES_MAX: usize = 1 << 28;
 
 /// What is proved: this side gets at least this, whatever the other plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -102,67 +98,11 @@ impl Proof {
 
     /// Reads a proof.
     pub fn parse(text: &str) -> Result<Proof, ProofError> {
-        let mut proof = Proof::default();
-        let mut lines = text.lines().map(str::trim).zip(1..).peekable();
-        let err = |line: usize, message: &str| ProofError { line, message: message.into() };
-        if lines.next().map(|(line, _)| line) != Some(HEADER) {
-            return Err(err(1, "expected 'sortie proof 1'"));
-        }
-        let mut instance = None;
-        while let Some((line, number)) = lines.next_if(|(line, _)| !line.is_empty()) {
-            let (key, value) =
-                line.split_once('=').ok_or_else(|| err(number, "expected 'key = value' or an empty line"))?;
-            let value = value.trim().to_string();
-            match key.trim() {
-                "instance" => instance = Some(value),
-                "position" => proof.start = Some(value),
-                "moves" => proof.moves = value.split_whitespace().map(String::from).collect(),
-                key => proof.fields.push((key.to_string(), value)),
-            }
-        }
-        proof.instance = instance.ok_or_else(|| err(1, "expected a line 'instance = domain/name'"))?;
-        let mut last = 1;
-        for (line, number) in lines {
-            last = number;
-            if line.is_empty() {
-                continue;
-            }
-            if let Some(goal) = line.strip_prefix("goal ") {
-                let goal = goal_of(goal).ok_or_else(|| {
-                    err(number, "expected 'goal', 'first' or 'second', and 'wins' or 'draws at least'")
-                })?;
-                proof.sections.push(Section { goal, lines: Vec::new() });
-                continue;
-            }
-            let section =
-                proof.sections.last_mut().ok_or_else(|| err(number, "expected a line 'goal ...'"))?;
-            if section.lines.len() >= LINES_MAX {
-                return Err(err(number, "too many lines"));
-            }
-            let here = section.lines.len();
-            let mut moves = Vec::new();
-            for word in line.split_whitespace() {
-                let (word, to) = match word.rsplit_once('=') {
-                    None => (word, None),
-                    Some((word, to)) => {
-                        let to = to.parse().ok().filter(|to: &usize| *to < here);
-                        let to =
-                            to.ok_or_else(|| err(number, &format!("'{word}': expected an earlier line")))?;
-                        (word, Some(to))
-                    }
-                };
-                moves.push((word.to_string(), to));
-            }
-            section.lines.push(moves);
-        }
-        if proof.sections.is_empty() {
-            return Err(err(last, "expected a line 'goal ...'"));
-        }
-        Ok(proof)
+        Script::read(&mut text.as_bytes()).map(Script::proof)
     }
 }
 
-fn goal_of(text: &str) -> Option<Goal> {
+pub(super) fn goal_of(text: &str) -> Option<Goal> {
     let (side, what) = text.trim().split_once(' ')?;
     let side = match side {
         "first" => Side::First,
@@ -193,6 +133,8 @@ mod tests {
             ("sortie proof 1", "sortie record 1", 1),
             ("instance = nim/3\n", "", 1),
             ("by = hand", "by hand", 4),
+            ("by = hand", "instance = nim/4", 4),
+            ("by = hand", "moves = 1", 4),
             ("goal second wins\n", "", 6),
             ("second wins", "nobody wins", 6),
             ("2=1", "2=2", 9),

@@ -3,6 +3,7 @@
 use super::spec::{Counting, FinalMove, Knowledge, Rule, Uct};
 use super::tree::{FULL, LINE, Link, NodeId, Stats, Tree};
 use crate::domain::Side;
+use crate::processor::Processor;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// The numbers of a `Uct` as the hot loop wants them.
@@ -23,6 +24,7 @@ pub struct Chooser {
     plain: bool,
     /// `c * sqrt(ln n)` at every n whose binary digits after the first eight are zeros.
     explore: Box<[f32; 32 * 128 + 1]>,
+    pub processor: Processor,
 }
 
 /// The value of a closed move in the order of `Terms`.
@@ -35,6 +37,7 @@ impl Chooser {
         let knowledge = uct.knowledge != Knowledge::None;
         Chooser {
             rule: uct.rule,
+            processor: Processor::here(),
             c: uct.c as f32,
             explore: Box::new(std::array::from_fn(|place| {
                 let n = (1.0 + (place % 128) as f32 / 128.0) * (1u64 << (place / 128)) as f32;
@@ -62,25 +65,38 @@ impl Chooser {
     /// `Worker::finish` sees to.
     #[inline(always)]
     pub fn descend(&self, tree: &Tree, node: NodeId, arrived: u32) -> usize {
-        let best =
-            if self.plain { self.plain(tree, node, arrived) } else { self.enhanced(tree, node, arrived) };
+        self.processor.run(
+            #[inline(always)]
+            |processor| self.descend_on(tree, node, arrived, processor),
+        )
+    }
+
+    /// The same for who knows the processor.
+    #[inline(always)]
+    pub fn descend_on(&self, tree: &Tree, node: NodeId, arrived: u32, processor: Processor) -> usize {
+        let best = if self.plain {
+            self.plain(tree, node, arrived, processor)
+        } else {
+            self.enhanced(tree, node, arrived)
+        };
         best.unwrap_or_else(|| best_proved(tree, node))
     }
 
     /// The best move by UCT alone, a cache line at a time.
     #[inline(always)]
-    fn plain(&self, tree: &Tree, node: NodeId, arrived: u32) -> Option<usize> {
+    fn plain(&self, tree: &Tree, node: NodeId, arrived: u32, processor: Processor) -> Option<usize> {
         let (turn, shift) = view(tree.side(node));
         let terms =
             Terms { explore: self.explore(arrived), turn: turn * (1.0 / FULL as f32), shift, fpu: self.fpu };
-        let lines = tree.lines(node);
-        let (mut most, mut best) = terms.best(&lines[0]);
+        // SAFETY: `lines` sees to it that the tree is for one thread, which is this one, and nothing is written here.
+        let lines = unsafe { tree.lines(node) };
+        let (mut most, mut best) = terms.best(&lines[0], processor);
         for (l, line) in lines.iter().enumerate().skip(1) {
             // Plain UCT tries every move once: there is nothing to compare yet.
             if most >= TRY_FIRST {
                 break;
             }
-            let (value, word) = terms.best(line);
+            let (value, word) = terms.best(line, processor);
             if value > most {
                 (most, best) = (value, l * LINE + word);
             }
@@ -90,7 +106,7 @@ impl Chooser {
 
     /// `c * sqrt(ln n)`, between the points of the table on a straight line: computing it would take as long as
     /// everything else about a choice.
-    #[inline]
+    #[inline(always)]
     fn explore(&self, arrived: u32) -> f32 {
         let arrived = arrived.max(1);
         let zeros = arrived.leading_zeros();
@@ -249,12 +265,17 @@ struct Terms {
 
 impl Terms {
     /// The highest value in a line of a node, and the first word that has it.
-    #[cfg(not(target_feature = "avx2"))]
-    fn best(&self, line: &[u64; LINE]) -> (i32, usize) {
+    #[inline(always)]
+    fn best(&self, line: &[u64; LINE], processor: Processor) -> (i32, usize) {
+        #[cfg(target_arch = "x86_64")]
+        if processor.is_wide() {
+            // SAFETY: a wide processor has AVX2.
+            return unsafe { self.best_at_once(line) };
+        }
         self.best_one_by_one(line)
     }
 
-    #[cfg(any(test, not(target_feature = "avx2")))]
+    #[inline(always)]
     fn best_one_by_one(&self, line: &[u64; LINE]) -> (i32, usize) {
         let value = |word: u64| match (word >> 32) as i32 {
             ..0 => CLOSED,
@@ -276,26 +297,28 @@ impl Terms {
     }
 
     /// The same eight at a time: compilers do it by halves only, and its wrong guesses cost more than its arithmetic.
-    #[cfg(target_feature = "avx2")]
-    #[inline]
-    fn best(&self, line: &[u64; LINE]) -> (i32, usize) {
+    /// Unsafe where there is no AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn best_at_once(&self, line: &[u64; LINE]) -> (i32, usize) {
         use std::arch::x86_64::*;
         let pairs = line.as_ptr().cast::<__m128i>();
-        // Sound: the processor has AVX2, and a line is four pairs of words, which need no alignment.
+        // SAFETY: the caller has seen to AVX2, and a line is four pairs of words, which need no alignment.
         unsafe {
             // Words 0 1 4 5 and 2 3 6 7, whose halves shuffle into the order of the words.
-            let load = |a, b| _mm256_loadu2_m128i(pairs.add(b), pairs.add(a));
-            let (even, odd) = (_mm256_castsi256_ps(load(0, 2)), _mm256_castsi256_ps(load(1, 3)));
+            let even = _mm256_castsi256_ps(_mm256_loadu2_m128i(pairs.add(2), pairs));
+            let odd = _mm256_castsi256_ps(_mm256_loadu2_m128i(pairs.add(3), pairs.add(1)));
             let sums = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(even, odd));
             let visits = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(even, odd));
-            let all = |x| _mm256_set1_ps(x);
-            let share = _mm256_div_ps(all(1.0), _mm256_cvtepi32_ps(visits));
-            let mean = _mm256_mul_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(sums), share), all(self.turn));
-            let mean = _mm256_max_ps(_mm256_add_ps(mean, all(self.shift)), _mm256_setzero_ps());
-            let value = _mm256_add_ps(mean, _mm256_mul_ps(all(self.explore), _mm256_sqrt_ps(share)));
+            let share = _mm256_div_ps(_mm256_set1_ps(1.0), _mm256_cvtepi32_ps(visits));
+            let mean =
+                _mm256_mul_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(sums), share), _mm256_set1_ps(self.turn));
+            let mean = _mm256_max_ps(_mm256_add_ps(mean, _mm256_set1_ps(self.shift)), _mm256_setzero_ps());
+            let value =
+                _mm256_add_ps(mean, _mm256_mul_ps(_mm256_set1_ps(self.explore), _mm256_sqrt_ps(share)));
             // What needs no arithmetic is ready before it. Of a mask the top bits choose: of the visits, closed ones.
             let closed = _mm256_castsi256_ps(_mm256_set1_epi32(CLOSED));
-            let given = _mm256_blendv_ps(all(self.fpu), closed, _mm256_castsi256_ps(visits));
+            let given = _mm256_blendv_ps(_mm256_set1_ps(self.fpu), closed, _mm256_castsi256_ps(visits));
             let tried = _mm256_cmpgt_epi32(visits, _mm256_setzero_si256());
             let value = _mm256_castps_si256(_mm256_blendv_ps(given, value, _mm256_castsi256_ps(tried)));
             // The highest, in every place.
@@ -398,7 +421,8 @@ mod tests {
             let fpu = [f32::MAX, 1.1, -3.0][rng.below(3)];
             let explore = [0.0, rng.unit() as f32][rng.below(2)];
             let terms = Terms { explore, turn: turn / FULL as f32, shift, fpu };
-            assert_eq!(terms.best(&line), terms.best_one_by_one(&line), "{line:x?}");
+            let best = terms.best(&line, Processor::here());
+            assert_eq!(best, terms.best(&line, Processor::PORTABLE), "{line:x?}");
         }
     }
 

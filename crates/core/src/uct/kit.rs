@@ -79,6 +79,7 @@ impl<G: Game> Kit<G> {
     }
 
     /// The value of a playout from here for the first side, in sixteenths.
+    #[inline(always)]
     pub fn play_out(&mut self, game: &G, uct: &Uct, state: &mut G::State) -> u64 {
         let moves_max = if uct.cut > 0 { uct.cut } else { PLAYOUT_MOVES_MAX };
         let outcome = if uct.weighted {

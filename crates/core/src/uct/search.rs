@@ -13,6 +13,7 @@ use super::spec::{Counting, Uct};
 use super::tree::{Chunk, FULL, NodeId, Tree};
 use crate::domain::{Game, Outcome, Side};
 use crate::play::Budget;
+use crate::processor::Processor;
 use cpu_time::ThreadTime;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -90,6 +91,14 @@ impl<G: Game> Worker<G> {
     /// Searches until the budget is spent, the root is proved, somebody says stop, or the arena is full. `tell` is
     /// called now and then.
     pub fn search(&mut self, shared: &Shared<G>, tell: &mut dyn FnMut(&Shared<G>)) {
+        shared.game.processor().run(
+            #[inline(always)]
+            |processor| self.search_on(shared, tell, processor),
+        );
+    }
+
+    #[inline(always)]
+    fn search_on(&mut self, shared: &Shared<G>, tell: &mut dyn FnMut(&Shared<G>), processor: Processor) {
         let cpu = ThreadTime::now();
         let cpu_before = self.cpu_seconds;
         let mut granted = 0;
@@ -114,7 +123,7 @@ impl<G: Game> Worker<G> {
             }
             if single {
                 granted -= 1;
-                self.select(shared, &mut own, arrived);
+                self.select(shared, &mut own, arrived, processor);
                 self.finish(shared, &mut own);
                 arrived += 1;
                 continue;
@@ -122,7 +131,7 @@ impl<G: Game> Worker<G> {
             if !over && self.waiting.len() < shared.uct.in_flight as usize {
                 granted -= 1;
                 let mut flight = self.spare.pop().unwrap_or_else(|| Flight::new(shared.root));
-                self.select(shared, &mut flight, shared.tree.arrived(shared.tree.root));
+                self.select(shared, &mut flight, shared.tree.arrived(shared.tree.root), processor);
                 self.waiting.push_back(flight);
                 if self.waiting.len() < shared.uct.in_flight as usize && granted > 0 {
                     continue;
@@ -161,7 +170,8 @@ impl<G: Game> Worker<G> {
 
     /// Goes down the tree from the root, which `arrived` simulations have come to, to where a playout has to begin, and
     /// adds a node on the way out.
-    fn select(&mut self, shared: &Shared<G>, flight: &mut Flight<G>, arrived: u32) {
+    #[inline(always)]
+    fn select(&mut self, shared: &Shared<G>, flight: &mut Flight<G>, arrived: u32, processor: Processor) {
         flight.state.clone_from(shared.root);
         flight.path.clear();
         flight.outcome = None;
@@ -169,7 +179,7 @@ impl<G: Game> Worker<G> {
         let flying = self.flies(shared);
         let (mut node, mut arrived) = (tree.root, arrived);
         loop {
-            let edge = shared.chooser.descend(tree, node, arrived);
+            let edge = shared.chooser.descend_on(tree, node, arrived, processor);
             if flying {
                 tree.set_out(node, edge);
             }
@@ -217,6 +227,7 @@ impl<G: Game> Worker<G> {
 
     /// Gives the position at the end of `edge` a node, or finds out that it needs none: it is won at once, or there is
     /// no room.
+    #[inline]
     fn expand(&mut self, shared: &Shared<G>, node: NodeId, edge: usize, state: &G::State) -> Option<NodeId> {
         let (tree, game) = (shared.tree, shared.game);
         let key = if shared.uct.transpositions { game.key(state) } else { 0 };
@@ -239,6 +250,7 @@ impl<G: Game> Worker<G> {
     }
 
     /// Plays a simulation out and brings its value up the tree.
+    #[inline(always)]
     fn finish(&mut self, shared: &Shared<G>, flight: &mut Flight<G>) {
         let (tree, solver) = (shared.tree, shared.uct.solver);
         let value = match flight.outcome {

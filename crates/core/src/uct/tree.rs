@@ -274,14 +274,17 @@ impl Tree {
 
     /// The cache lines of a node from its header to its last statistics. Word i belongs to move i - 1, if it is
     /// open; its upper half is then the visits. Only without transpositions, and for a single thread.
+    ///
+    /// # Safety
+    ///
+    /// Nobody changes a word of the tree while the lines are held: no other thread searches it, and this one does not.
     #[inline]
-    pub fn lines(&self, node: NodeId) -> &[[u64; LINE]] {
+    pub unsafe fn lines(&self, node: NodeId) -> &[[u64; LINE]] {
         assert!(self.alone && self.header == 1);
         let start = node.0 as usize;
         let lines = (1 + self.edges(node)).div_ceil(LINE);
         let words = &self.words[start..start + lines * LINE];
-        // Sound: as many words, of the same size and alignment, and nobody changes them meanwhile: no other thread
-        // searches, and this one does not while it holds the lines.
+        // SAFETY: as many words, of the same size and alignment, and by the caller's word nobody changes them meanwhile.
         unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), lines) }
     }
 
@@ -338,7 +341,7 @@ impl Tree {
         if let Some(word) = self.words.get(node.0 as usize) {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             let word = std::ptr::from_ref(word).cast::<i8>();
-            // Sound: a prefetch reads nothing, so that the second line need not even be there.
+            // SAFETY: a prefetch reads nothing, so that the second line need not even be there.
             unsafe {
                 _mm_prefetch::<_MM_HINT_T0>(word);
                 _mm_prefetch::<_MM_HINT_T0>(word.wrapping_add(8 * LINE));
@@ -713,9 +716,9 @@ fn halve(word: &AtomicU64) {
 /// Words that cost no memory until they are written: a calloc of plain integers.
 fn zeroed(size: usize) -> Box<[AtomicU64]> {
     let plain = Box::into_raw(vec![0u64; size].into_boxed_slice());
-    // Sound: AtomicU64 has the size, the alignment (on the 64-bit targets this is built for, checked below) and the
-    // bit validity of u64, and nobody else knows the allocation.
     const { assert!(align_of::<AtomicU64>() == align_of::<u64>()) };
+    // SAFETY: AtomicU64 has the size, the alignment (on the 64-bit targets this is built for, checked above) and the
+    // bit validity of u64, and nobody else knows the allocation.
     let words = unsafe { Box::from_raw(plain as *mut [AtomicU64]) };
     in_large_pages(&words);
     words
@@ -727,6 +730,7 @@ fn in_large_pages(words: &[AtomicU64]) {
     #[cfg(target_os = "linux")]
     {
         use std::ffi::{c_int, c_void};
+        // SAFETY: as the manual page of madvise(2) declares it.
         unsafe extern "C" {
             fn madvise(start: *mut c_void, length: usize, advice: c_int) -> c_int;
         }
@@ -735,7 +739,7 @@ fn in_large_pages(words: &[AtomicU64]) {
         let start = words.as_ptr() as usize;
         let (first, end) = (start.next_multiple_of(PAGE), (start + size_of_val(words)) / PAGE * PAGE);
         if first < end {
-            // Sound: whole pages within the allocation, and the advice changes nothing but speed. If it is not taken,
+            // SAFETY: whole pages within the allocation, and the advice changes nothing but speed. If it is not taken,
             // all goes on as it was.
             unsafe { madvise(first as *mut c_void, end - first, MADV_HUGEPAGE) };
         }

@@ -154,7 +154,7 @@ impl<G: Game> Walk for GameWalker<G> {
             if outcome.is_some() {
                 return Err(wrong);
             }
-            let mv = self.game.legal_move(&self.here, id).ok_or(wrong.clone())?;
+            let mv = self.game.legal_move(&self.here, id).ok_or(wrong)?;
             self.game.play(&mut self.here, mv);
             outcome = self.game.outcome(&self.here);
         }

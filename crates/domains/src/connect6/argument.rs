@@ -194,7 +194,7 @@ mod tests {
 
     /// The first position of a kind, and the word before it.
     fn line(how: &str) -> (&'static str, &'static str) {
-        let mut lines = include_str!("../../../../instances/connect6/positions.txt").lines();
+        let mut lines = include_str!("../../instances/connect6/positions.txt").lines();
         let mut words = lines.find(|line| line.starts_with(how)).expect("such a line").splitn(3, ' ').skip(1);
         (words.next().expect("a word"), words.next().expect("a position"))
     }

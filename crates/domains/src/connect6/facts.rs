@@ -119,7 +119,7 @@ mod tests {
     use sortie_core::{AnyGame, Boxed, Domain, Rng};
 
     fn lines(how: &'static str) -> Vec<&'static str> {
-        let lines = include_str!("../../../../instances/connect6/positions.txt").lines();
+        let lines = include_str!("../../instances/connect6/positions.txt").lines();
         lines.filter_map(|line| line.strip_prefix(how)?.splitn(3, ' ').nth(2)).collect()
     }
 

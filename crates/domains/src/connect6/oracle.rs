@@ -348,7 +348,7 @@ struct Decided {
 
 fn decided() -> Vec<Decided> {
     let (game, windows) = (Connect6::new(19), Arc::new(Windows::new(19)));
-    let text = include_str!("../../../../instances/connect6/positions.txt");
+    let text = include_str!("../../instances/connect6/positions.txt");
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
         .map(|line| {

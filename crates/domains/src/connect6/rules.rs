@@ -7,7 +7,7 @@ use super::{argument, board, facts, text};
 use crate::grid::{self, Grid, Image, SIDE_MAX, zobrist};
 use sortie_core::exact::{AnyWorker, Argued, Settled, Statuses};
 use sortie_core::picture::Picture;
-use sortie_core::{AnyPlayer, Domain, Game, Ident, Outcome, Precondition, Rng, Side};
+use sortie_core::{AnyPlayer, Domain, Expert, Game, Ident, Outcome, Precondition, Rng, Side};
 use std::sync::Arc;
 
 /// Rows, columns and both kinds of diagonals of the largest board.
@@ -355,27 +355,8 @@ impl Game for Connect6 {
         Some(board::ident(self.size, stones, index(state.to_move())))
     }
 
-    fn worker(self: &Arc<Self>, _: &Statuses) -> Option<Box<dyn AnyWorker>> {
-        Some(Box::new(EngineWorker::new(self.clone())))
-    }
-
-    fn settle(&self, state: &State, nodes_max: u64) -> Settled {
-        facts::settle(self, state, nodes_max)
-    }
-
-    fn argue(
-        &self,
-        state: &State,
-        side: Side,
-        except: &[u16],
-        nodes_max: u64,
-        stop: &dyn Fn() -> bool,
-    ) -> Argued<u16> {
-        argument::argue(self, state, side, except, nodes_max, stop)
-    }
-
-    fn check_argument(&self, state: &State, side: Side, except: &[u16], text: &str) -> Result<(), String> {
-        argument::check_argument(self, state, side, except, text)
+    fn expert(&self) -> Option<&dyn Expert<State = State, Move = u16>> {
+        Some(self)
     }
 
     /// What the windows through the cell are worth to either side.
@@ -436,10 +417,7 @@ impl Game for Connect6 {
         0.5 + 0.5 * (sum / (60.0 + sum.abs()))
     }
 
-    fn engine(self: &Arc<Self>, _seed: u64) -> Option<Box<dyn AnyPlayer>> {
-        Some(Box::new(EnginePlayer::new(self.clone())))
-    }
-
+    #[inline(always)]
     fn rollout(
         &self,
         state: &mut State,
@@ -449,5 +427,37 @@ impl Game for Connect6 {
         scratch: &mut Vec<u16>,
     ) -> Option<Outcome> {
         grid::rollout_by_filling(self, state, draws, moves_max, rng, scratch)
+    }
+}
+
+impl Expert for Connect6 {
+    type State = State;
+    type Move = u16;
+
+    fn player(&self, _seed: u64) -> Box<dyn AnyPlayer> {
+        Box::new(EnginePlayer::new(Arc::new(self.clone())))
+    }
+
+    fn worker(&self, _: &Statuses) -> Box<dyn AnyWorker> {
+        Box::new(EngineWorker::new(Arc::new(self.clone())))
+    }
+
+    fn settle(&self, state: &State, nodes_max: u64) -> Settled {
+        facts::settle(self, state, nodes_max)
+    }
+
+    fn argue(
+        &self,
+        state: &State,
+        side: Side,
+        except: &[u16],
+        nodes_max: u64,
+        stop: &dyn Fn() -> bool,
+    ) -> Argued<u16> {
+        argument::argue(self, state, side, except, nodes_max, stop)
+    }
+
+    fn check_argument(&self, state: &State, side: Side, except: &[u16], text: &str) -> Result<(), String> {
+        argument::check_argument(self, state, side, except, text)
     }
 }

@@ -207,7 +207,7 @@ mod tests {
 
     /// The positions of the file that an attack wins.
     fn attacks() -> impl Iterator<Item = &'static str> {
-        let text = include_str!("../../../../instances/connect6/positions.txt");
+        let text = include_str!("../../instances/connect6/positions.txt");
         text.lines().filter(|l| l.starts_with("attack")).map(|l| l.splitn(3, ' ').nth(2).expect("a position"))
     }
 

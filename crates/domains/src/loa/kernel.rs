@@ -5,7 +5,7 @@
 //! away is therefore exactly uniform over the legal moves, without listing them.
 
 use super::knowledge;
-use sortie_core::Rng;
+use sortie_core::{Processor, Rng};
 use std::hint::select_unpredictable;
 
 /// From and to, six bits each. No move leaves a piece where it is, so zero is free: it means to pass.
@@ -184,28 +184,31 @@ impl Pieces {
 
     /// A uniformly random legal move, if there is one.
     pub fn draw(self, rng: &mut Rng) -> Option<Move> {
-        let flip = self.draw_flip(rng);
+        let flip = self.draw_flip(rng, Processor::PORTABLE);
         (flip != 0).then(|| self.unflip(flip))
     }
 
     /// The same as the squares it changes; 0 if there is none.
     #[inline(always)]
-    fn draw_flip(self, rng: &mut Rng) -> u64 {
+    fn draw_flip(self, rng: &mut Rng, processor: Processor) -> u64 {
         let pairs = 8 * u64::from(self.own.count_ones());
         for _ in 0..BATCHES {
-            // 32 bits for a number below 97: the bias is below one in forty million.
-            let draw = |bits: u64| {
-                let pair = ((bits & 0xffff_ffff) * pairs) >> 32;
-                self.flip(nth_bit(self.own, pair >> 3), pair as usize & 7)
-            };
             let bits = rng.bits();
-            let (a, b) = (draw(bits), draw(bits >> 32));
+            let (a, b) = (self.drawn(bits, pairs, processor), self.drawn(bits >> 32, pairs, processor));
             let flip = select_unpredictable(a != 0, a, b);
             if flip != 0 {
                 return flip;
             }
         }
         self.draw_listed(rng)
+    }
+
+    /// The pair that random bits mean, as the squares it changes.
+    #[inline(always)]
+    fn drawn(self, bits: u64, pairs: u64, processor: Processor) -> u64 {
+        // 32 bits for a number below 97: the bias is below one in forty million.
+        let pair = ((bits & 0xffff_ffff) * pairs) >> 32;
+        self.flip(nth_bit(self.own, pair >> 3, processor), pair as usize & 7)
     }
 
     /// The same where moves are rare.
@@ -223,13 +226,13 @@ impl Pieces {
 
     /// The most appealing of so many drawn moves, the first of equals.
     #[inline(always)]
-    fn draw_best(self, draws: u32, rng: &mut Rng) -> u64 {
-        let mut best = self.draw_flip(rng);
+    fn draw_best(self, draws: u32, rng: &mut Rng, processor: Processor) -> u64 {
+        let mut best = self.draw_flip(rng, processor);
         if draws > 1 && best != 0 {
             let appeal = |flip| knowledge::appeal(self.opp, self.unflip(flip));
             let mut highest = appeal(best);
             for _ in 1..draws {
-                let other = self.draw_flip(rng);
+                let other = self.draw_flip(rng, processor);
                 let height = appeal(other);
                 best = select_unpredictable(height > highest, other, best);
                 highest = highest.max(height);
@@ -259,18 +262,29 @@ impl Pieces {
         moves_max: u32,
         passing: bool,
         rng: &mut Rng,
+        processor: Processor,
     ) -> (u32, Option<End>) {
-        match draws {
-            0 | 1 => self.run(1, moves_max, passing, rng),
-            2 => self.run(2, moves_max, passing, rng),
-            _ => self.run(draws, moves_max, passing, rng),
-        }
+        processor.run(
+            #[inline(always)]
+            |processor| match draws {
+                0 | 1 => self.run(1, moves_max, passing, rng, processor),
+                2 => self.run(2, moves_max, passing, rng, processor),
+                _ => self.run(draws, moves_max, passing, rng, processor),
+            },
+        )
     }
 
     #[inline(always)]
-    fn run(&mut self, draws: u32, moves_max: u32, passing: bool, rng: &mut Rng) -> (u32, Option<End>) {
+    fn run(
+        &mut self,
+        draws: u32,
+        moves_max: u32,
+        passing: bool,
+        rng: &mut Rng,
+        processor: Processor,
+    ) -> (u32, Option<End>) {
         for played in 0..moves_max {
-            let flip = self.draw_best(draws, rng);
+            let flip = self.draw_best(draws, rng, processor);
             if flip == 0 {
                 if !passing {
                     return (played, Some(End::Stuck));
@@ -302,6 +316,7 @@ pub fn connected(pieces: u64) -> bool {
     flood(pieces)
 }
 
+#[inline(always)]
 fn flood(pieces: u64) -> bool {
     let mut seen = pieces & pieces.wrapping_neg();
     loop {
@@ -323,18 +338,15 @@ fn neighbours(squares: u64) -> u64 {
 
 /// The n-th of these pieces, from 0, as a bit.
 #[inline(always)]
-fn nth_bit(pieces: u64, n: u64) -> u64 {
-    #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
-    {
-        // SAFETY: the build has the instruction switched on.
-        unsafe { std::arch::x86_64::_pdep_u64(1 << n, pieces) }
+fn nth_bit(pieces: u64, n: u64, processor: Processor) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if processor.is_wide() {
+        // SAFETY: a wide processor has BMI2.
+        return unsafe { std::arch::x86_64::_pdep_u64(1 << n, pieces) };
     }
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "bmi2")))]
-    {
-        let mut left = pieces;
-        for _ in 0..n {
-            left &= left - 1;
-        }
-        left & left.wrapping_neg()
+    let mut left = pieces;
+    for _ in 0..n {
+        left &= left - 1;
     }
+    left & left.wrapping_neg()
 }

@@ -11,7 +11,7 @@ mod text;
 
 use kernel::{End, Pieces, connected};
 use sortie_core::picture::Picture;
-use sortie_core::{Boxed, Domain, Game, Outcome, Rng, Side, mix};
+use sortie_core::{Boxed, Domain, Game, Outcome, Processor, Rng, Side, mix};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use std::hash::{Hash, Hasher};
 
@@ -139,6 +139,7 @@ pub struct Loa {
     start: State,
     /// `categories[c]`: how often a strong player plays a move of category c where there is one.
     categories: [f64; knowledge::CATEGORIES],
+    processor: Processor,
 }
 
 /// A position.
@@ -240,7 +241,14 @@ impl Loa {
         let categories =
             knowledge::parse_categories(knowledge::THESIS).expect("the built-in table is well formed");
         let (black, white) = (0x7e00_0000_0000_007e, 0x0081_8181_8181_8100);
-        Loa { rules, start: Loa::state(rules, [black, white], Side::First, 0), categories }
+        let start = Loa::state(rules, [black, white], Side::First, 0);
+        Loa { rules, start, categories, processor: Processor::here() }
+    }
+
+    /// The same on another processor.
+    #[cfg(test)]
+    fn on(self, processor: Processor) -> Loa {
+        Loa { processor, ..self }
     }
 
     /// A position without a past.
@@ -359,6 +367,10 @@ impl Domain for Loa {
     fn draw(&self, state: &State) -> Option<Picture> {
         Some(text::draw(state))
     }
+
+    fn processor(&self) -> Processor {
+        self.processor
+    }
 }
 
 impl Game for Loa {
@@ -441,7 +453,7 @@ impl Game for Loa {
         // A game that goes on is shorter than the limit.
         let left = if plies_max == 0 { moves_max } else { moves_max.min(plies_max - state.plies) };
         let mut pieces = state.pieces();
-        let (plies, end) = pieces.rollout(draws, left, !self.rules.stuck_loses, rng);
+        let (plies, end) = pieces.rollout(draws, left, !self.rules.stuck_loses, rng, self.processor);
         state.set_pieces(pieces, plies);
         if plies_max > 0 {
             state.plies += plies;

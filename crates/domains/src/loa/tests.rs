@@ -1,6 +1,6 @@
 use super::*;
 use crate::registry;
-use sortie_core::{AnyGame, conformance};
+use sortie_core::{AnyGame, Budget, Uct, conformance};
 use std::collections::HashMap;
 
 const PRESETS: [Rules; 4] = [Rules::ICGA, Rules::THESIS, Rules::MOVER_WINS, Rules::OPENSPIEL];
@@ -366,4 +366,29 @@ fn a_rollout_stops_where_it_is_told() {
     let outcome = game.rollout(&mut state, 2, u32::MAX, &mut rng, &mut scratch);
     assert_eq!(outcome, state.outcome);
     assert!(outcome.is_some() && words(&game, &state).is_empty());
+}
+
+#[test]
+fn games_are_the_same_on_every_processor() {
+    let ends = |processor: Processor, draws: u32| {
+        let (game, mut rng) = (Loa::new(Rules::ICGA).on(processor), Rng::new(5, 0));
+        let one = |_| {
+            let mut state = game.initial();
+            game.rollout(&mut state, draws, u32::MAX, &mut rng, &mut Vec::new());
+            state
+        };
+        (0..200).map(one).collect::<Vec<State>>()
+    };
+    for draws in 1..=3 {
+        assert!(ends(Processor::PORTABLE, draws) == ends(Processor::here(), draws), "{draws} draws");
+    }
+    let thought = |processor: Processor| {
+        let game = Boxed::new(Loa::new(Rules::ICGA).on(processor));
+        let mut player = game.player(&Uct::plain(), 1).expect("sound");
+        player.set(None, &[]).expect("the start");
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let thought = player.think(&Budget::playouts(3000), &stop, &mut |_| {}).expect("time to think");
+        (thought.best, thought.nodes, thought.depth)
+    };
+    assert_eq!(thought(Processor::PORTABLE), thought(Processor::here()));
 }

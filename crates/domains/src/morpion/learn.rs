@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn the_window_follows_the_game() {
-        let record = include_str!("../../../../records/morpion-5T-178.record");
+        let record = include_str!("../../records/morpion-5T-178.record");
         let (_, words) = record.split_once("\n\n").expect("a blank line");
         let words: Vec<String> = words.split_whitespace().map(String::from).collect();
         let m = Morpion::new(&variant("5T"), super::super::ROOM);

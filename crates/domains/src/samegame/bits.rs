@@ -1,7 +1,10 @@
 //! Sets of cells as bits: a lane of `LANE` bits per column, bit 0 the bottom row, the top bit always clear so that no
 //! shift by one carries into the next column.
 //!
+//! What takes a `Processor` uses its instructions, and is inlined into whoever has found out which they are.
 //! `Bits<16, 4>` is one 256-bit register and holds every board up to 16 columns by 15 rows; `Bits<64, 64>` the rest.
+
+use sortie_core::Processor;
 
 /// A set of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,12 +19,12 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
     pub const COLUMNS_MAX: usize = W * Self::PER_WORD;
     pub const ROWS_MAX: usize = LANE - 1;
 
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, cell: usize) {
         self.0[cell / 64] |= 1 << (cell % 64);
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn contains(&self, cell: usize) -> bool {
         self.0[cell / 64] >> (cell % 64) & 1 == 1
     }
@@ -40,17 +43,21 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
     }
 
     /// The set and everything above it, column by column.
-    #[inline]
-    pub fn and_above(&self) -> Self {
-        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-        if LANE == 16 && W == 4 {
-            return Self::store(register::and_above(self.load()));
+    #[inline(always)]
+    pub fn and_above(&self, processor: Processor) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if processor.is_wide() && LANE == 16 && W == 4 {
+            // SAFETY: here and below, a wide processor has AVX2.
+            return Self::store(unsafe { register::and_above(self.load()) });
         }
         let mut all = Self::EMPTY;
         let rows = Self::LANE_MASK >> 1;
-        self.for_each_lane(|word, shift, lane| {
-            all.0[word] |= (rows & !(lane & lane.wrapping_neg()).wrapping_sub(1)) << shift
-        });
+        self.for_each_lane(
+            #[inline(always)]
+            |word, shift, lane| {
+                all.0[word] |= (rows & !(lane & lane.wrapping_neg()).wrapping_sub(1)) << shift
+            },
+        );
         all
     }
 
@@ -66,48 +73,50 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn count(&self) -> u32 {
         self.0.iter().map(|w| w.count_ones()).sum()
     }
 
     /// The first cell, column by column; `None` in an empty set.
-    #[inline]
+    #[inline(always)]
     pub fn first(&self) -> Option<usize> {
         let word = self.0.iter().position(|&w| w != 0)?;
         Some(word * 64 + self.0[word].trailing_zeros() as usize)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn and(&self, other: &Self) -> Self {
         Bits(std::array::from_fn(|i| self.0[i] & other.0[i]))
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn or(&self, other: &Self) -> Self {
         Bits(std::array::from_fn(|i| self.0[i] | other.0[i]))
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn without(&self, other: &Self) -> Self {
         Bits(std::array::from_fn(|i| self.0[i] & !other.0[i]))
     }
 
-    #[inline]
-    pub fn meets(&self, other: &Self) -> bool {
-        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-        if W == 4 {
-            return register::meets(self.load(), other.load());
+    #[inline(always)]
+    pub fn meets(&self, other: &Self, processor: Processor) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if processor.is_wide() && W == 4 {
+            // SAFETY: as above.
+            return unsafe { register::meets(self.load(), other.load()) };
         }
         self.0.iter().zip(&other.0).fold(0, |a, (x, y)| a | x & y) != 0
     }
 
     /// The cells next to the set in the four directions (some of them may lie in the clear top row).
-    #[inline]
-    pub fn neighbours(&self) -> Self {
-        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-        if LANE == 16 && W == 4 {
-            return Self::store(register::neighbours(self.load()));
+    #[inline(always)]
+    pub fn neighbours(&self, processor: Processor) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if processor.is_wide() && LANE == 16 && W == 4 {
+            // SAFETY: as above.
+            return Self::store(unsafe { register::neighbours(self.load()) });
         }
         let x = &self.0;
         Bits(std::array::from_fn(|i| {
@@ -123,16 +132,17 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
     }
 
     /// The connected part of `within` that contains `cell`.
-    #[inline]
-    pub fn flood(cell: usize, within: &Self) -> Self {
-        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-        if LANE == 16 && W == 4 {
-            return Self::store(register::flood(register::single(cell), within.load()));
+    #[inline(always)]
+    pub fn flood(cell: usize, within: &Self, processor: Processor) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if processor.is_wide() && LANE == 16 && W == 4 {
+            // SAFETY: as above.
+            return Self::store(unsafe { register::flood(register::single(cell), within.load()) });
         }
         let mut part = Self::EMPTY;
         part.insert(cell);
         loop {
-            let grown = part.neighbours().or(&part).and(within);
+            let grown = part.neighbours(processor).or(&part).and(within);
             if grown == part {
                 return part;
             }
@@ -140,26 +150,28 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
         }
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn load(&self) -> std::arch::x86_64::__m256i {
         assert!(W == 4);
-        // SAFETY: four words are the 32 bytes that are read.
+        // SAFETY: four words are the 32 bytes that are read, and who has a use for a register is on a wide processor.
+        // SAFETY: the caller has seen to AVX2.
         unsafe { std::arch::x86_64::_mm256_loadu_si256(self.0.as_ptr().cast()) }
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn store(register: std::arch::x86_64::__m256i) -> Self {
         assert!(W == 4);
         let mut words = [0; W];
-        // SAFETY: four words are the 32 bytes that are written.
+        // SAFETY: four words are the 32 bytes that are written, and a register is there.
+        // SAFETY: the caller has seen to AVX2.
         unsafe { std::arch::x86_64::_mm256_storeu_si256(words.as_mut_ptr().cast(), register) };
         Bits(words)
     }
 
     /// A hash of the set. Wide multiplications mix all bits of two words at a time.
-    #[inline]
+    #[inline(always)]
     pub fn hash(&self, seed: u64) -> u64 {
         const KEYS: [u64; 4] =
             [0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db, 0x8ebc_6af0_9c88_c6e3, 0x5899_65cc_7537_4cc3];
@@ -174,14 +186,14 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
 }
 
 /// `Bits<16, 4>` in one AVX2 register. Left to itself the compiler goes back and forth between vector and scalar code,
-/// at four times the cost.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+/// at four times the cost. Unsafe, all of it, where the processor has no AVX2; no memory is touched.
+#[cfg(target_arch = "x86_64")]
 mod register {
     use std::arch::x86_64::*;
 
     #[inline(always)]
-    pub fn neighbours(x: __m256i) -> __m256i {
-        // SAFETY: here and below AVX2 is enabled for the whole build, and no memory is touched.
+    pub unsafe fn neighbours(x: __m256i) -> __m256i {
+        // SAFETY: here and below, the caller has seen to AVX2.
         unsafe {
             let vertical = _mm256_or_si256(_mm256_slli_epi64::<1>(x), _mm256_srli_epi64::<1>(x));
             // The halves [0, low] and [high, 0]: what `alignr` takes the lane beyond each half's end from.
@@ -194,13 +206,15 @@ mod register {
     }
 
     #[inline(always)]
-    pub fn meets(a: __m256i, b: __m256i) -> bool {
+    pub unsafe fn meets(a: __m256i, b: __m256i) -> bool {
+        // SAFETY: the caller has seen to AVX2.
         unsafe { _mm256_testz_si256(a, b) == 0 }
     }
 
     /// One cell. Writing a word and reading the register back would stall until the write is done.
     #[inline(always)]
-    pub fn single(cell: usize) -> __m256i {
+    pub unsafe fn single(cell: usize) -> __m256i {
+        // SAFETY: the caller has seen to AVX2.
         unsafe {
             let word = _mm256_set1_epi64x((cell / 64) as i64);
             let here = _mm256_cmpeq_epi64(word, _mm256_setr_epi64x(0, 1, 2, 3));
@@ -209,7 +223,8 @@ mod register {
     }
 
     #[inline(always)]
-    pub fn and_above(x: __m256i) -> __m256i {
+    pub unsafe fn and_above(x: __m256i) -> __m256i {
+        // SAFETY: the caller has seen to AVX2.
         unsafe {
             let zero = _mm256_setzero_si256();
             // In every column x & -x is the lowest cell, one less the cells below it; an empty column gives all.
@@ -220,13 +235,19 @@ mod register {
     }
 
     #[inline(always)]
-    pub fn flood(seed: __m256i, within: __m256i) -> __m256i {
+    unsafe fn grow(part: __m256i, within: __m256i) -> __m256i {
+        // SAFETY: the caller has seen to AVX2.
+        unsafe { _mm256_and_si256(_mm256_or_si256(part, neighbours(part)), within) }
+    }
+
+    #[inline(always)]
+    pub unsafe fn flood(seed: __m256i, within: __m256i) -> __m256i {
+        // SAFETY: the caller has seen to AVX2.
         unsafe {
-            let grow = |part| _mm256_and_si256(_mm256_or_si256(part, neighbours(part)), within);
             // Most groups are complete after three steps: a test after each would cost more than the steps.
-            let mut part = grow(grow(grow(seed)));
+            let mut part = grow(grow(grow(seed, within), within), within);
             loop {
-                let grown = grow(part);
+                let grown = grow(part, within);
                 let new = _mm256_andnot_si256(part, grown);
                 if _mm256_testz_si256(new, new) != 0 {
                     return part;
@@ -238,42 +259,36 @@ mod register {
 }
 
 /// The lowest bits of `bits`, one for each bit of `to`, put where those are: what `pack` undoes.
-#[inline]
-pub fn spread(bits: u64, to: u64) -> u64 {
-    #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
-    // SAFETY: the target feature that the intrinsic needs is enabled for the whole build.
-    unsafe {
-        std::arch::x86_64::_pdep_u64(bits, to)
+#[inline(always)]
+pub fn spread(bits: u64, to: u64, processor: Processor) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if processor.is_wide() {
+        // SAFETY: a wide processor has BMI2.
+        return unsafe { std::arch::x86_64::_pdep_u64(bits, to) };
     }
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "bmi2")))]
-    {
-        let (mut bits, mut to, mut all) = (bits, to, 0);
-        while to != 0 {
-            all |= (to & to.wrapping_neg()) * (bits & 1);
-            (bits, to) = (bits >> 1, to & (to - 1));
-        }
-        all
+    let (mut bits, mut to, mut all) = (bits, to, 0);
+    while to != 0 {
+        all |= (to & to.wrapping_neg()) * (bits & 1);
+        (bits, to) = (bits >> 1, to & (to - 1));
     }
+    all
 }
 
 /// The bits of `lane` that `keep` selects, packed to the bottom.
-#[inline]
-pub fn pack(lane: u64, keep: u64) -> u64 {
-    #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
-    // SAFETY: the target feature that the intrinsic needs is enabled for the whole build.
-    unsafe {
-        std::arch::x86_64::_pext_u64(lane, keep)
+#[inline(always)]
+pub fn pack(lane: u64, keep: u64, processor: Processor) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if processor.is_wide() {
+        // SAFETY: a wide processor has BMI2.
+        return unsafe { std::arch::x86_64::_pext_u64(lane, keep) };
     }
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "bmi2")))]
-    {
-        let (mut lane, mut gone) = (lane, !keep);
-        // Close the gaps from the top: those below do not move yet.
-        while gone != 0 {
-            let top = 63 - gone.leading_zeros();
-            let below = (1u64 << top) - 1;
-            lane = lane & below | lane >> 1 & !below;
-            gone &= below;
-        }
-        lane
+    let (mut lane, mut gone) = (lane, !keep);
+    // Close the gaps from the top: those below do not move yet.
+    while gone != 0 {
+        let top = 63 - gone.leading_zeros();
+        let below = (1u64 << top) - 1;
+        lane = lane & below | lane >> 1 & !below;
+        gone &= below;
     }
+    lane
 }

@@ -11,7 +11,7 @@ pub const NAMES: &str =
 const COLUMNS_MAX: usize = 64;
 const ROWS_MAX: usize = 63;
 
-static STANDARD: &str = include_str!("../../../../instances/samegame/standard20.txt");
+static STANDARD: &str = include_str!("../../instances/samegame/standard20.txt");
 
 /// The best scores known for the standard boards under the papers' rule: the list of js-games.de as of 2016.
 const BEST_KNOWN: [u32; 20] = [

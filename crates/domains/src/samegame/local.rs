@@ -8,7 +8,7 @@
 
 use super::bits::{Bits, spread};
 use super::{SameGame, State};
-use sortie_core::{Choices, Domain, Problem, Rng};
+use sortie_core::{Choices, Domain, Problem, Processor, Rng};
 
 /// Changes that are tried. With half a playout for each they cost about as much as a call of level 1.
 const TRIES: usize = 100;
@@ -115,8 +115,8 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
     /// Where the tile of a cell was at the start.
     pub(super) fn tile_at(&self, cell: u16) -> u16 {
         let (column, row) = (cell as usize / LANE, cell as usize % LANE);
-        let from = spread(1 << column, self.standing).trailing_zeros() as usize;
-        let height = spread(1 << row, self.tiles_of(column)).trailing_zeros() as usize;
+        let from = spread(1 << column, self.standing, Processor::PORTABLE).trailing_zeros() as usize;
+        let height = spread(1 << row, self.tiles_of(column), Processor::PORTABLE).trailing_zeros() as usize;
         (from * LANE + height) as u16
     }
 

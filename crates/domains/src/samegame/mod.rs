@@ -15,7 +15,7 @@ use bits::{Bits, pack, spread};
 use board::Board;
 use sortie_core::picture::{PALETTE, Picture, Shape};
 use sortie_core::planes::Learnable;
-use sortie_core::{Choices, Domain, Problem, Rng, mix};
+use sortie_core::{Choices, Domain, Problem, Processor, Rng, mix};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
@@ -68,6 +68,7 @@ pub struct SameGame<const LANE: usize, const W: usize> {
     /// The most frequent colour at the start (the lowest of equals): the selective policy saves it for last.
     tabu: u8,
     start: State<LANE, W>,
+    processor: Processor,
 }
 
 /// A position.
@@ -177,8 +178,15 @@ impl<const LANE: usize, const W: usize> SameGame<LANE, W> {
             places: vec![0; W * 64],
             free: Vec::new(),
         };
-        start.find_all_groups();
-        SameGame { board, penalty, tabu, start }
+        let processor = Processor::here();
+        start.find_all_groups(processor);
+        SameGame { board, penalty, tabu, start, processor }
+    }
+
+    /// The same on another processor.
+    #[cfg(test)]
+    fn on(self, processor: Processor) -> Self {
+        SameGame { processor, ..self }
     }
 }
 
@@ -198,7 +206,10 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
 
     fn play(&self, state: &mut State<LANE, W>, mv: u16) {
         let shape = state.shapes[state.places[mv as usize] as usize];
-        state.remove(&shape);
+        self.processor.run(
+            #[inline(always)]
+            |processor| state.remove(&shape, processor),
+        );
         state.moves_played += 1;
         let n = shape.count() as f64;
         state.points += (n - 2.0) * (n - 2.0);
@@ -273,6 +284,10 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
         Some(picture)
     }
 
+    fn processor(&self) -> Processor {
+        self.processor
+    }
+
     fn learnable(&self) -> Option<&dyn Learnable<State = State<LANE, W>, Move = u16>> {
         Some(self)
     }
@@ -303,6 +318,7 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
 
     /// The selective policy (Cazenave 2016): groups of the tabu colour are kept back, except pairs once more than ten
     /// moves are played, until the colour is one single group or nothing else is left.
+    #[inline(always)]
     fn choices(&self, state: &State<LANE, W>, out: &mut Choices<u16>) {
         let pairs = state.moves_played > TABU_MOVES;
         let (mut tabu_groups, mut tabu_cells) = (0, 0);
@@ -367,31 +383,35 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
     }
 
     /// Removes a group, lets the cells above it fall, closes empty columns and finds the groups of what moved.
-    fn remove(&mut self, shape: &Bits<LANE, W>) {
+    #[inline(always)]
+    fn remove(&mut self, shape: &Bits<LANE, W>, processor: Processor) {
         // In each column that loses cells everything from the lowest of them up is disturbed. Cells beside it that
         // are of the same group as a disturbed one may lose their connection.
-        let disturbed = shape.and_above();
+        let disturbed = shape.and_above(processor);
         let colours = self.colours as usize;
         let mut seeds = disturbed;
         for cells in &self.cells[..colours] {
-            seeds = seeds.or(&cells.and(&disturbed).neighbours().and(cells));
+            seeds = seeds.or(&cells.and(&disturbed).neighbours(processor).and(cells));
         }
         let mut emptied = 0u64; // by column
-        shape.for_each_lane(|word, shift, gone| {
-            let lane_mask = Bits::<LANE, W>::LANE_MASK << shift;
-            let mut left = 0;
-            for cells in &mut self.cells[..colours] {
-                let bits = &mut cells.0[word];
-                let lane = pack((*bits & lane_mask) >> shift, !gone);
-                *bits = *bits & !lane_mask | lane << shift;
-                left |= lane;
-            }
-            let tiles = &mut self.tiles.0[word];
-            *tiles ^= spread(gone, (*tiles & lane_mask) >> shift) << shift;
-            emptied |= u64::from(left == 0) << ((word * 64 + shift) / LANE);
-        });
+        shape.for_each_lane(
+            #[inline(always)]
+            |word, shift, gone| {
+                let lane_mask = Bits::<LANE, W>::LANE_MASK << shift;
+                let mut left = 0;
+                for cells in &mut self.cells[..colours] {
+                    let bits = &mut cells.0[word];
+                    let lane = pack((*bits & lane_mask) >> shift, !gone, processor);
+                    *bits = *bits & !lane_mask | lane << shift;
+                    left |= lane;
+                }
+                let tiles = &mut self.tiles.0[word];
+                *tiles ^= spread(gone, (*tiles & lane_mask) >> shift, processor) << shift;
+                emptied |= u64::from(left == 0) << ((word * 64 + shift) / LANE);
+            },
+        );
         if emptied == 0 {
-            return self.find_groups_again(&disturbed, &seeds);
+            return self.find_groups_again(&disturbed, &seeds, processor);
         }
         while emptied != 0 {
             // From the right: those to the left stay where they are.
@@ -400,26 +420,31 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
                 cells.close_lane(column);
             }
             self.tiles.close_lane(column);
-            self.standing ^= spread(1 << column, self.standing);
+            self.standing ^= spread(1 << column, self.standing, processor);
             self.columns -= 1;
             emptied ^= 1 << column;
         }
-        self.find_all_groups();
+        self.find_all_groups(processor);
     }
 
-    fn find_all_groups(&mut self) {
+    #[inline(never)]
+    fn find_all_groups(&mut self, processor: Processor) {
         self.groups.clear();
         self.shapes.clear();
         self.free.clear();
-        self.find_groups_in(&Bits([u64::MAX; W]));
+        processor.run(
+            #[inline(always)]
+            |processor| self.find_groups_in(&Bits([u64::MAX; W]), processor),
+        );
     }
 
     /// Brings the groups up to date after `disturbed` changed. The cells of `seeds` (those and the ones that may have
     /// lost their connection) are all that a new group can begin with.
-    fn find_groups_again(&mut self, disturbed: &Bits<LANE, W>, seeds: &Bits<LANE, W>) {
+    #[inline(always)]
+    fn find_groups_again(&mut self, disturbed: &Bits<LANE, W>, seeds: &Bits<LANE, W>, processor: Processor) {
         let before = self.groups.len();
         // A group with a disturbed cell is no more; one that touches what is found now is part of it.
-        let stale = self.find_groups_in(seeds).or(disturbed);
+        let stale = self.find_groups_in(seeds, processor).or(disturbed);
         // Without branches on the answers: nobody could predict them.
         let free = self.free.len();
         self.free.resize(free + before, 0);
@@ -427,7 +452,7 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
         let (mut kept, mut freed) = (0, 0);
         for i in 0..before {
             let group = groups[i];
-            let gone = self.shapes[group.place as usize].meets(&stale);
+            let gone = self.shapes[group.place as usize].meets(&stale, processor);
             // SAFETY: both grow by at most one a group and are never more than `i`.
             unsafe {
                 *groups.get_unchecked_mut(kept) = group;
@@ -443,15 +468,16 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
     }
 
     /// Finds the groups that have a cell in `seeds` and appends them to `groups`; gives all their cells.
-    fn find_groups_in(&mut self, seeds: &Bits<LANE, W>) -> Bits<LANE, W> {
+    #[inline(always)]
+    fn find_groups_in(&mut self, seeds: &Bits<LANE, W>, processor: Processor) -> Bits<LANE, W> {
         let mut found = Bits::EMPTY;
         let all = self.cells[..self.colours as usize].iter().fold(Bits::EMPTY, |all, cells| all.or(cells));
         for colour in 0..self.colours as usize {
             let cells = self.cells[colour];
             // Only cells with a neighbour of their colour belong to a group.
-            let mut left = cells.and(seeds).and(&cells.neighbours());
+            let mut left = cells.and(seeds).and(&cells.neighbours(processor));
             while let Some(cell) = left.first() {
-                let shape = Bits::flood(cell, &cells);
+                let shape = Bits::flood(cell, &cells, processor);
                 left = left.without(&shape);
                 found = found.or(&shape);
                 let place = self.free.pop().unwrap_or(self.shapes.len() as u16);
@@ -461,7 +487,7 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
                 }
                 let first = shape.first().expect("it holds the seed") as u16;
                 self.places[first as usize] = place;
-                let named = if self.by_tiles { self.at_the_start(&shape, &all) } else { shape };
+                let named = if self.by_tiles { self.at_the_start(&shape, &all, processor) } else { shape };
                 let (code, size) = (named.hash(mix(colour as u64)), shape.count() as u16);
                 self.groups.push(Group { code, first, place, size, colour: colour as u8 });
             }
@@ -470,18 +496,31 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
     }
 
     /// Where the cells of a group were at the start; `all` are the cells that are left.
-    #[inline]
-    fn at_the_start(&self, shape: &Bits<LANE, W>, all: &Bits<LANE, W>) -> Bits<LANE, W> {
+    #[inline(always)]
+    fn at_the_start(
+        &self,
+        shape: &Bits<LANE, W>,
+        all: &Bits<LANE, W>,
+        processor: Processor,
+    ) -> Bits<LANE, W> {
         // The cells that are left and the tiles stand for each other in their order, column by column.
-        let rows = Bits(std::array::from_fn(|i| spread(pack(shape.0[i], all.0[i]), self.tiles.0[i])));
+        // A loop: a closure that is called from a function of the library would not be inlined for the processor.
+        let mut rows = Bits::EMPTY;
+        for i in 0..W {
+            rows.0[i] = spread(pack(shape.0[i], all.0[i], processor), self.tiles.0[i], processor);
+        }
         if self.standing & self.standing.wrapping_add(1) == 0 {
             return rows;
         }
         let mut moved = Bits::EMPTY;
-        rows.for_each_lane(|word, shift, lane| {
-            let column = spread(1 << ((word * 64 + shift) / LANE), self.standing).trailing_zeros() as usize;
-            moved.0[column * LANE / 64] |= lane << (column * LANE % 64);
-        });
+        rows.for_each_lane(
+            #[inline(always)]
+            |word, shift, lane| {
+                let column = spread(1 << ((word * 64 + shift) / LANE), self.standing, processor)
+                    .trailing_zeros() as usize;
+                moved.0[column * LANE / 64] |= lane << (column * LANE % 64);
+            },
+        );
         moved
     }
 }

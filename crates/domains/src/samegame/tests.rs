@@ -1,8 +1,9 @@
 //! SameGame against a slow, plain implementation of the same rules.
 
 use super::*;
-use sortie_core::{Rng, conformance};
+use sortie_core::{BestOf, Control, Limits, Nrpa, Rng, Search, best_of, conformance};
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicBool;
 
 fn game(name: &str) -> SameGame<16, 4> {
     SameGame::new(board(name), false, true)
@@ -231,4 +232,21 @@ fn local_search_finds_more_than_it_was_given() {
         gains += usize::from(game.improve(&state, &moves, &mut rng).is_some());
     }
     assert!(gains >= 8, "{gains} of 10 games of chance were improved");
+}
+
+#[test]
+fn the_answer_is_the_same_on_every_processor() {
+    let answer = |name: &str, processor: Processor| {
+        let game = game(name).on(processor);
+        let nrpa = Nrpa { level: 2, iterations: 12, ..Nrpa::default() };
+        let spec = BestOf { search: Search::Nrpa(nrpa), seed: 3, streams: 1, threads: 1 };
+        let stop = AtomicBool::new(false);
+        let control = Control::new(Limits::default(), &stop, &|_| {});
+        let best = best_of(&game, &spec, &control, Vec::new()).best.expect("played");
+        (best.score, best.moves)
+    };
+    // Small enough that columns close.
+    for name in ["1", "9x7x3-7"] {
+        assert_eq!(answer(name, Processor::PORTABLE), answer(name, Processor::here()), "{name}");
+    }
 }

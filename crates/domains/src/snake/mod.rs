@@ -686,14 +686,14 @@ mod tests {
     #[test]
     fn the_records_are_no_shorter_than_the_best_known() {
         let records = [
-            (8, 2, true, include_str!("../../../../records/coil-8-96.record")),
-            (9, 3, true, include_str!("../../../../records/coil-9-3-64.record")),
-            (9, 4, true, include_str!("../../../../records/coil-9-4-30.record")),
-            (10, 4, true, include_str!("../../../../records/coil-10-4-46.record")),
-            (11, 4, true, include_str!("../../../../records/coil-11-4-72.record")),
-            (11, 5, false, include_str!("../../../../records/snake-11-5-39.record")),
-            (12, 6, false, include_str!("../../../../records/snake-12-6-33.record")),
-            (13, 6, false, include_str!("../../../../records/snake-13-6-47.record")),
+            (8, 2, true, include_str!("../../records/coil-8-96.record")),
+            (9, 3, true, include_str!("../../records/coil-9-3-64.record")),
+            (9, 4, true, include_str!("../../records/coil-9-4-30.record")),
+            (10, 4, true, include_str!("../../records/coil-10-4-46.record")),
+            (11, 4, true, include_str!("../../records/coil-11-4-72.record")),
+            (11, 5, false, include_str!("../../records/snake-11-5-39.record")),
+            (12, 6, false, include_str!("../../records/snake-12-6-33.record")),
+            (13, 6, false, include_str!("../../records/snake-13-6-47.record")),
         ];
         for (d, k, closed, text) in records {
             let (record, cube) = (Record::parse(text).unwrap(), Cube::new(d, k, closed));

@@ -12,20 +12,22 @@ mod ruin;
 mod select;
 mod set;
 mod solomon;
+mod table;
 
 use select::Select;
 use set::Set;
 use solomon::{Fault, Solomon};
 use sortie_core::picture::Picture;
-use sortie_core::{Choices, Domain, Problem, Rng};
+use sortie_core::{Choices, Domain, Nrpa, Problem, Rng, Search};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use std::hash::{Hash, Hasher};
+use table::Best;
 
 /// Opens `vrptw/R101`, `vrptw/path/to/file`.
 pub static ENTRY: Entry = Entry {
     name: "vrptw",
     about: "vehicle routing with time windows (Solomon): fewest vehicles, then shortest distance",
-    names: "R101, R102, R103, R201, C101, RC101 or a Solomon file",
+    names: "R101-R112, R201-R211, C101-C109, C201-C208, RC101-RC108, RC201-RC208 or a Solomon file",
     options: &[
         (
             "objective",
@@ -39,27 +41,6 @@ pub static ENTRY: Entry = Entry {
     examples: &["vrptw/R101", "vrptw/R103:fleet=13", "vrptw/RC101:objective=dimacs"],
     open,
 };
-
-/// The built-in files.
-const BUILT_IN: [(&str, &str); 6] = [
-    ("R101", include_str!("../../../../instances/solomon/R101.txt")),
-    ("R102", include_str!("../../../../instances/solomon/R102.txt")),
-    ("R103", include_str!("../../../../instances/solomon/R103.txt")),
-    ("R201", include_str!("../../../../instances/solomon/R201.txt")),
-    ("C101", include_str!("../../../../instances/solomon/C101.txt")),
-    ("RC101", include_str!("../../../../instances/solomon/RC101.txt")),
-];
-
-/// The best known: vehicles and distance (rounded up), computed from the routes archived in the repository
-/// CervEdin/solomon-vrptw-benchmarks; and the distance in truncated tenths, all proven (the DIMACS challenge of 2021).
-const BEST_KNOWN: [(u32, f64, f64); 6] = [
-    (19, 1650.7993, 1637.7),
-    (17, 1486.1195, 1466.6),
-    (13, 1292.6756, 1208.7),
-    (4, 1252.3713, 1143.2),
-    (10, 828.9369, 827.3),
-    (14, 1696.9492, 1619.8),
-];
 
 /// To be this late is to be in time: decimals in a file do not add up exactly.
 const ROUNDING: f64 = 1e-9;
@@ -80,30 +61,23 @@ fn open(request: &Request) -> Result<Opened, OpenError> {
     let fleet = options.number("fleet", 0, solomon::CUSTOMERS_MAX as u64)? as u32;
     options.finish(ENTRY.options)?;
 
-    let built_in = BUILT_IN.iter().position(|(name, _)| name.eq_ignore_ascii_case(request.name));
-    let text = match built_in {
-        Some(i) => BUILT_IN[i].1.to_string(),
-        None => request.read_file(ENTRY.name, ENTRY.names)?,
+    let (file, best) = match table::find(request.name) {
+        Some((file, best)) => (Ok(file), Some(best)),
+        None => (solomon::parse(&request.read_file(ENTRY.name, ENTRY.names)?), None),
     };
-    open_text(&text, objective, fleet, built_in.map(|i| BEST_KNOWN[i])).map_err(|fault| OpenError::Parse {
+    file.and_then(|file| open_file(&file, objective, fleet, best)).map_err(|fault| OpenError::Parse {
         path: request.name.to_string(),
         line: fault.line,
         message: fault.message,
     })
 }
 
-/// The instance in a text, in the smallest size that holds its places.
-fn open_text(
-    text: &str,
-    objective: Objective,
-    fleet: u32,
-    best: Option<(u32, f64, f64)>,
-) -> Result<Opened, Fault> {
-    let file = solomon::parse(text)?;
+/// The instance in a file, in the smallest size that holds its places.
+fn open_file(file: &Solomon, objective: Objective, fleet: u32, best: Option<Best>) -> Result<Opened, Fault> {
     Ok(Opened::Problem(match file.places.len() {
-        0..=128 => Box::new(Vrptw::<2>::new(&file, objective, fleet, best)?),
-        129..=256 => Box::new(Vrptw::<4>::new(&file, objective, fleet, best)?),
-        _ => Box::new(Vrptw::<16>::new(&file, objective, fleet, best)?),
+        0..=128 => Box::new(Vrptw::<2>::new(file, objective, fleet, best)?),
+        129..=256 => Box::new(Vrptw::<4>::new(file, objective, fleet, best)?),
+        _ => Box::new(Vrptw::<16>::new(file, objective, fleet, best)?),
     }))
 }
 
@@ -180,12 +154,7 @@ impl<const W: usize> Hash for State<W> {
 
 impl<const W: usize> Vrptw<W> {
     /// The tables of a file. `fleet` 0 is the file's own. Refuses customers that not even a vehicle of their own serves.
-    fn new(
-        file: &Solomon,
-        objective: Objective,
-        fleet: u32,
-        best: Option<(u32, f64, f64)>,
-    ) -> Result<Vrptw<W>, Fault> {
+    fn new(file: &Solomon, objective: Objective, fleet: u32, best: Option<Best>) -> Result<Vrptw<W>, Fault> {
         let n = file.places.len();
         assert!(n <= 64 * W, "the size was chosen by the number of places");
         let scale = if objective == Objective::Dimacs { 10.0 } else { 1.0 };
@@ -235,11 +204,10 @@ impl<const W: usize> Vrptw<W> {
             objective,
             fleet,
             capacity: file.capacity,
-            best_known: best.and_then(|(vehicles, distance, tenths)| match objective {
-                Objective::Vehicles => {
-                    (vehicles <= fleet).then_some(-(f64::from(vehicles) * vehicle_cost + distance))
-                }
-                Objective::Dimacs => (fleet >= file.fleet).then_some(-tenths),
+            best_known: best.and_then(|best| match objective {
+                Objective::Vehicles => (best.vehicles <= fleet)
+                    .then_some(-(f64::from(best.vehicles) * vehicle_cost + best.distance)),
+                Objective::Dimacs => (fleet >= file.fleet).then_some(-best.tenths),
             }),
             vehicle_cost,
             scale,
@@ -421,6 +389,11 @@ impl<const W: usize> Problem for Vrptw<W> {
 
     fn best_known(&self) -> Option<f64> {
         self.best_known
+    }
+
+    // Routes are improved so well by local search that a new beginning is worth more than a third level.
+    fn suits(&self) -> Search {
+        Search::Nrpa(Nrpa { level: 2, bias: true, improve: true, ..Nrpa::default() })
     }
 }
 

@@ -249,8 +249,9 @@ impl Diversity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sortie_core::Opened;
     use sortie_core::Rng;
-    use sortie_domains::{Opened, open};
+    use sortie_domains::open;
 
     fn morpion() -> Box<dyn AnyProblem> {
         match open("morpion/5D", &|_| Err("no files".into())) {

@@ -337,7 +337,8 @@ pub(crate) mod tests {
     use crate::dense::forward;
     use crate::spec::{Architecture, FORMAT, Scale};
     use sortie_core::AnyProblem;
-    use sortie_domains::{Opened, open};
+    use sortie_core::Opened;
+    use sortie_domains::open;
 
     pub const ALL: [Architecture; 3] = [Architecture::Basic, Architecture::Residual, Architecture::Mobile];
 
@@ -368,7 +369,7 @@ pub(crate) mod tests {
 
     /// The record game, which is all there is to learn here.
     fn lessons(problem: &dyn AnyProblem, spec: &NetSpec) -> Vec<Example> {
-        let record = include_str!("../../../../records/morpion-5D-82.record");
+        let record = sortie_domains::record("morpion-5D-82").expect("a shipped record");
         let words: Vec<String> =
             record.split_once("\n\n").expect("a blank line").1.split_whitespace().map(String::from).collect();
         let layout = problem.layout().expect("learnable");

@@ -16,7 +16,7 @@ use sortie_jobs::tree::{JobTree, Plan};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Positions of Connect Four with their values, from an alpha-beta search that is no part of this program.
-const CONNECT4: &str = include_str!("../../../../instances/connect4/solved.txt");
+const CONNECT4: &str = sortie_domains::CONNECT4_SOLVED;
 /// The winning first moves of Hex 4x4, by plain minimax over all positions.
 const HEX4: &str = "a4 b3 c2 d1";
 /// How many first moves of Hex 5x5 win: what MoHex 2.0 finds.

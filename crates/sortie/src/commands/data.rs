@@ -189,7 +189,8 @@ pub fn generate(
         let keys = if game.moves.is_empty() { Vec::new() } else { keys_of(problem, &layout, &game)? };
         set.add(request, game, &keys);
     }
-    let mut journal = Journal::open(&path.join(GAMES)).with_context(|| path.display().to_string())?;
+    let mut journal =
+        Journal::open(&folder, GAMES).with_context(|| path.join(GAMES).display().to_string())?;
     let (begun, mut progress) = (Instant::now(), Progress::new(quiet, 0.0));
 
     let next = AtomicU64::new(set.tried);

@@ -225,7 +225,7 @@ pub fn iterate(
                     output::say(&line(&round));
                 }
                 let mut curve =
-                    Journal::open(&path.join(CURVE)).with_context(|| path.display().to_string())?;
+                    Journal::open(&folder, CURVE).with_context(|| path.join(CURVE).display().to_string())?;
                 curve
                     .append(&round)
                     .and_then(|()| curve.sync())

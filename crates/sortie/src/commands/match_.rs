@@ -201,7 +201,7 @@ fn hold(
         .map(|()| None),
         #[cfg(feature = "grid")]
         Some(grid) => contest::record(&home, &mut contest, quiet, &tell, |recorder| {
-            grid::match_::drive(grid, recorder, (request, &hall), (path, quiet), &stop)
+            grid::match_::drive(grid, recorder, (request, &hall), (&home.folder, quiet), &stop)
         })
         .map(Some),
         #[cfg(not(feature = "grid"))]

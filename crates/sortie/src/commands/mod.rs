@@ -26,6 +26,7 @@ pub mod learn;
 pub mod list;
 pub mod manual;
 pub mod match_;
+pub mod new;
 pub mod play;
 pub mod probe;
 pub mod prove;

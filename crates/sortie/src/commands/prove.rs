@@ -222,7 +222,7 @@ fn search(
         flags: Mutex::default(),
         told: Mutex::default(),
     };
-    let journal = Journal::open(&path.join(JOBS)).with_context(|| path.join(JOBS).display().to_string())?;
+    let journal = Journal::open(&folder, JOBS).with_context(|| path.join(JOBS).display().to_string())?;
     let mut recorder = Recorder {
         tree: &mut tree,
         journal,
@@ -246,7 +246,7 @@ fn search(
             Ok(None)
         }
         Some(grid) => {
-            grid::prove::drive(grid, &mut recorder, (game, request), (path, quiet), &stop).map(Some)
+            grid::prove::drive(grid, &mut recorder, (game, request), (&folder, quiet), &stop).map(Some)
         }
     };
     recorder.progress.clear();

@@ -17,11 +17,10 @@ const DRAWN_SEED_MAX: u64 = 1_000_000_000;
 /// Runs the command.
 pub fn run(args: &Solve) -> Result<Verdict> {
     let instance = Instance::open(&args.instance)?;
-    instance.problem()?;
+    let suits = instance.problem()?.suits();
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let threads = args.threads.unwrap_or(cores);
-    let domain = args.instance.split('/').next().unwrap_or_default();
-    let settled = searches::settle(&args.search, domain);
+    let settled = searches::settle(&args.search, &suits);
     let (search, streams) = searches::divide(&settled, args.best_of, threads)?;
     let search = searches::build(&search)?;
     let policy = policy::open(&args.policy, &instance)?;

@@ -35,7 +35,8 @@ const REQUEST_BYTES_MAX: u64 = 64 << 20;
 
 /// A contest in its folder.
 pub struct Home {
-    folder: Folder,
+    /// The folder, locked.
+    pub folder: Folder,
     /// The games that were played before.
     pub before: Vec<Game>,
 }
@@ -49,6 +50,12 @@ impl Home {
         let folder = claim(path, file, request, "contest")?;
         let before = journal::read(&path.join(GAMES))?;
         Ok(Home { folder, before })
+    }
+
+    /// Opens a log of the folder, to go on with it.
+    pub fn journal(&self, name: &str) -> Result<Journal> {
+        let opened = Journal::open(&self.folder, name);
+        opened.with_context(|| self.folder.path.join(name).display().to_string())
     }
 
     /// Where the games are.
@@ -146,7 +153,7 @@ pub fn record<S, T>(
 where
     S: JobSource<Answer = Outcome>,
 {
-    let journal = Journal::open(&home.games()).with_context(|| home.games().display().to_string())?;
+    let journal = home.journal(GAMES)?;
     let mut recorder = Recorder {
         source,
         journal,

@@ -2,14 +2,19 @@ use super::*;
 use crate::source::Instance;
 use sortie_core::Rng;
 
+/// Variant, name of a shipped record.
 const RECORDS: [(&str, &str); 6] = [
-    ("5D", include_str!("../../../../records/morpion-5D-82.record")),
-    ("5T", include_str!("../../../../records/morpion-5T-178.record")),
-    ("5T", include_str!("../../../../records/morpion-5T-170.record")),
-    ("4D", include_str!("../../../../records/morpion-4D-35.record")),
-    ("4T", include_str!("../../../../records/morpion-4T-62.record")),
-    ("", include_str!("../../../../records/vrptw-R101-1650.80.record")),
+    ("5D", "morpion-5D-82"),
+    ("5T", "morpion-5T-178"),
+    ("5T", "morpion-5T-170"),
+    ("4D", "morpion-4D-35"),
+    ("4T", "morpion-4T-62"),
+    ("", "vrptw-R101-1650.80"),
 ];
+
+fn shipped(name: &str) -> &'static str {
+    sortie_domains::record(name).expect("a shipped record")
+}
 
 /// Writes a record and reads it again.
 fn round(record: &Record, format: Format) -> Read {
@@ -27,8 +32,8 @@ fn round(record: &Record, format: Format) -> Read {
 
 #[test]
 fn records_come_back_as_they_were() {
-    for (variant, text) in RECORDS {
-        let record = Record::parse(text).unwrap();
+    for (variant, name) in RECORDS {
+        let record = Record::parse(shipped(name)).unwrap();
         let formats: &[Format] = match variant {
             "" => &[Format::Record, Format::Sol, Format::Sintef],
             "5T" | "5D" => &[Format::Record, Format::Pentasol, Format::Msr],
@@ -167,7 +172,7 @@ fn what_is_wrong_is_told_by_its_line() {
     }
     let read = Format::Sgf.read("(;GM[4]SZ[9]\n;B[aa];W[zz])").unwrap();
     assert_eq!(Format::Sgf.translate(read, "gomoku/9").unwrap_err().line, 2);
-    let record = Record::parse(RECORDS[3].1).unwrap();
+    let record = Record::parse(shipped(RECORDS[3].1)).unwrap();
     let end = Instance::open(&record.instance).unwrap().position(&record.moves).unwrap();
     assert!(Format::Pentasol.write(&record, &end).unwrap_err().to_string().contains("lines of five"));
     assert!(Format::Sgf.write(&record, &end).unwrap_err().to_string().contains("--to pentasol, msr"));
@@ -176,7 +181,7 @@ fn what_is_wrong_is_told_by_its_line() {
 #[test]
 fn no_text_makes_it_panic() {
     let mut rng = Rng::new(5, 0);
-    let whole: Vec<String> = RECORDS.iter().map(|(_, text)| text.to_string()).collect();
+    let whole: Vec<String> = RECORDS.iter().map(|(_, name)| shipped(name).to_string()).collect();
     let parts =
         ["(;", ")", "B[", "aa]", "Route #1:", " 3", "(28,28)\n", "- +2", "{", "MS1:", "\\", "é", "\n", "x"];
     for _ in 0..3000 {

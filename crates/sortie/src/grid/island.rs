@@ -5,7 +5,7 @@
 use super::Spec as Grid;
 use super::hands::{read, write};
 use super::run::{Log, options};
-use crate::folder::Spec;
+use crate::folder::{Folder, Spec};
 use crate::source::Instance;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,6 @@ use sortie_core::{Brought, Call, CallMaker, CallSource, Control, JobId, JobSourc
 use sortie_grid::desk::NoClaims;
 use sortie_grid::wire::Kind;
 use sortie_grid::{GridSource, Hand, Told, drive};
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -109,7 +108,7 @@ impl GridSource for Calls<'_> {
 pub struct Maker<'a> {
     grid: &'a Grid,
     spec: IslandSpec,
-    path: PathBuf,
+    folder: &'a Folder,
     quiet: bool,
     stop: &'a AtomicBool,
     /// What the grid did, or what ended the run early.
@@ -122,18 +121,18 @@ impl<'a> Maker<'a> {
         grid: &'a Grid,
         spec: &Spec,
         instance: &Instance,
-        (path, quiet): (PathBuf, bool),
+        (folder, quiet): (&'a Folder, bool),
         stop: &'a AtomicBool,
     ) -> Result<Maker<'a>> {
         let Search::Nrpa(nrpa) = &spec.search else { bail!("only NRPA has islands") };
-        grid.keep(&path)?;
+        grid.keep(&folder.path)?;
         let spec = IslandSpec {
             instance: spec.instance.clone(),
             text: instance.text.clone(),
             nrpa: nrpa.clone(),
             target: spec.limits.target,
         };
-        Ok(Maker { grid, spec, path, quiet, stop, outcome: Mutex::new(Ok(None)) })
+        Ok(Maker { grid, spec, folder, quiet, stop, outcome: Mutex::new(Ok(None)) })
     }
 
     /// What the grid did.
@@ -143,7 +142,7 @@ impl<'a> Maker<'a> {
 
     fn work(&self, source: &mut dyn CallSource) -> Result<serde_json::Value> {
         let options = options(self.grid, Kind::Island, &self.spec.instance, &self.spec)?;
-        let mut log = Log::open(&self.path, self.quiet)?;
+        let mut log = Log::open(self.folder, self.quiet)?;
         let worked = drive(&mut Calls(source), &options, &NoClaims, self.stop, &mut log);
         let closed = log.close();
         let tally = worked?;

@@ -7,6 +7,7 @@ use super::run::{Log, options};
 use crate::commands::match_::{Hall, Request};
 use crate::contest::Recorder;
 use crate::contest::referee::{self, Game};
+use crate::folder::Folder;
 use crate::players::Player;
 use crate::source::Instance;
 use anyhow::{Result, bail};
@@ -17,7 +18,6 @@ use sortie_grid::desk::NoClaims;
 use sortie_grid::wire::Kind;
 use sortie_grid::{GridSource, Hand, Told, drive as drive_grid};
 use sortie_jobs::contest::{Match, Pairing};
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// A pairing as it travels.
@@ -120,12 +120,12 @@ pub fn drive(
     spec: &Spec,
     recorder: &mut Recorder<Match>,
     (request, hall): (&Request, &Hall),
-    (path, quiet): (&Path, bool),
+    (folder, quiet): (&Folder, bool),
     stop: &AtomicBool,
 ) -> Result<serde_json::Value> {
-    spec.keep(path)?;
+    spec.keep(&folder.path)?;
     let options = options(spec, Kind::MatchGame, &request.table.instance, request)?;
-    let mut log = Log::open(path, quiet)?;
+    let mut log = Log::open(folder, quiet)?;
     let mut games = Games { recorder, hall, rules: hall.game()? };
     let worked = drive_grid(&mut games, &options, &NoClaims, stop, &mut log);
     let closed = log.close();

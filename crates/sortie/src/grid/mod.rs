@@ -227,12 +227,11 @@ pub mod solve {
 pub mod island {
     //! There is no grid in this build.
 
-    use crate::folder::Spec;
+    use crate::folder::{Folder, Spec};
     use crate::source::Instance;
     use anyhow::Result;
     use sortie_core::{CallMaker, CallSource};
     use std::convert::Infallible;
-    use std::path::PathBuf;
     use std::sync::atomic::AtomicBool;
 
     /// Nobody.
@@ -244,7 +243,7 @@ pub mod island {
             _: &super::Spec,
             _: &Spec,
             _: &Instance,
-            _: (PathBuf, bool),
+            _: (&Folder, bool),
             _: &AtomicBool,
         ) -> Result<Maker> {
             super::none()

@@ -7,9 +7,9 @@ pub use live::*;
 #[cfg(not(feature = "grid"))]
 mod bare {
     use crate::commands::prove::{Recorder, Request};
+    use crate::folder::Folder;
     use anyhow::Result;
     use sortie_core::AnyGame;
-    use std::path::Path;
     use std::sync::atomic::AtomicBool;
 
     /// There is no grid in this build.
@@ -17,7 +17,7 @@ mod bare {
         _: &super::super::Spec,
         _: &mut Recorder,
         _: (&dyn AnyGame, &Request),
-        _: (&Path, bool),
+        _: (&Folder, bool),
         _: &AtomicBool,
     ) -> Result<serde_json::Value> {
         super::super::none()
@@ -29,6 +29,7 @@ pub use bare::*;
 #[cfg(feature = "grid")]
 mod live {
     use crate::commands::prove::{Recorder, Request};
+    use crate::folder::Folder;
     use crate::grid::Spec;
     use crate::grid::hands::{read, write};
     use crate::grid::run::{Log, options};
@@ -42,7 +43,6 @@ mod live {
     use sortie_grid::desk::Judge;
     use sortie_grid::wire::Kind;
     use sortie_grid::{GridSource, Hand, Told, drive as drive_grid};
-    use std::path::Path;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -202,10 +202,10 @@ mod live {
         spec: &Spec,
         recorder: &mut Recorder,
         (game, request): (&dyn AnyGame, &Request),
-        (path, quiet): (&Path, bool),
+        (folder, quiet): (&Folder, bool),
         stop: &AtomicBool,
     ) -> Result<serde_json::Value> {
-        spec.keep(path)?;
+        spec.keep(&folder.path)?;
         let work = ProveSpec {
             instance: request.instance.clone(),
             text: game.origin().and_then(|origin| origin.text.clone()),
@@ -219,7 +219,7 @@ mod live {
         let own = game.worker((request.memory as usize) << 20, &request.plan.statuses, request.seed);
         let court = Court { own: Mutex::new(own), stop };
         let options = options(spec, Kind::Prove, &request.instance, &work)?;
-        let mut log = Log::open(path, quiet)?;
+        let mut log = Log::open(folder, quiet)?;
         let worked = drive_grid(recorder, &options, &court, stop, &mut log);
         let closed = log.close();
         let tally = worked?;

@@ -3,6 +3,7 @@
 use super::args::{Broker as BrokerArgs, Worker as Args};
 use super::hands::Shop;
 use super::{Spec, WORKERS};
+use crate::folder::Folder;
 use crate::journal::Journal;
 use crate::players::Player;
 use crate::{Verdict, clock, contest, output, session};
@@ -118,11 +119,9 @@ pub struct Log {
 
 impl Log {
     /// The log of the run in a folder.
-    pub fn open(path: &Path, quiet: bool) -> Result<Log> {
-        let file = path.join(WORKERS);
-        // What a crash left of a last line must not swallow the next.
-        crate::journal::read::<serde_json::Value>(&file)?;
-        let journal = Journal::open(&file).with_context(|| file.display().to_string())?;
+    pub fn open(folder: &Folder, quiet: bool) -> Result<Log> {
+        let journal = Journal::open(folder, WORKERS)
+            .with_context(|| folder.path.join(WORKERS).display().to_string())?;
         Ok(Log { journal, quiet, known: HashMap::new(), trouble: None })
     }
 

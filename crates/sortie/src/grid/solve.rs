@@ -216,10 +216,10 @@ pub fn run(
     };
     let options = options(grid, Kind::Solve, &spec.instance, &work)?;
     let stop = crate::session::stop_on_signals()?;
-    let journal = Journal::open(&path).with_context(|| path.display().to_string())?;
+    let journal = Journal::open(folder, SEARCHES).with_context(|| path.display().to_string())?;
     let (begun, trouble) = (Instant::now(), None);
     let mut searches = Searches { spec, instance, folder, journal, ledger, ended, begun, quiet, trouble };
-    let mut log = Log::open(&folder.path, quiet)?;
+    let mut log = Log::open(folder, quiet)?;
     let worked = drive(&mut searches, &options, &NoClaims, &stop, &mut log);
     let closed = log.close();
     searches.journal.sync().with_context(|| path.display().to_string())?;

@@ -17,7 +17,7 @@ use crate::args::{Cli, Command};
 use crate::contest::referee::{Bench, Game, Seat, play};
 use crate::contest::table::{Table, TableSpec};
 use crate::contest::{self, Home};
-use crate::journal::{self, Journal};
+use crate::journal;
 use crate::players::Player;
 use crate::source::Instance;
 use crate::{Verdict, duration, output, session};
@@ -248,7 +248,7 @@ impl<'a> Study<'a> {
                 output::say(&format!("costs: {}", calibrate::whose(args, game)?));
             }
         }
-        let rates = self.rates(&path.join(RATES), game)?;
+        let rates = self.rates(&home, game)?;
         let reference = self.reference(&rates, game)?;
         let matches = if args.games == 0 { Vec::new() } else { self.matches(&reference, &rates, game)? };
         let names = matches.iter().map(|m| [m.a.name.clone(), m.b.name.clone()]).collect();
@@ -289,8 +289,8 @@ impl<'a> Study<'a> {
     }
 
     /// How fast everybody is; what is in the log already is taken from there.
-    fn rates(&self, path: &Path, game: &dyn AnyGame) -> Result<Vec<Rate>> {
-        let known: Vec<Rate> = journal::read(path)?;
+    fn rates(&self, home: &Home, game: &dyn AnyGame) -> Result<Vec<Rate>> {
+        let known: Vec<Rate> = journal::read(&home.games().with_file_name(RATES))?;
         let wanted = || self.configs.iter().map(|config| &config.who).chain([&self.one_node]);
         let mut missing: Vec<&Contender> = Vec::new();
         for who in wanted() {
@@ -302,7 +302,7 @@ impl<'a> Study<'a> {
         let found = Mutex::new((known, None));
         if !missing.is_empty() {
             let positions = positions::draw(game, self.args.positions, self.args.plies, self.args.seed)?;
-            let journal = Mutex::new(Journal::open(path).with_context(|| path.display().to_string())?);
+            let journal = Mutex::new(home.journal(RATES)?);
             let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let worker = || {
                 while let Some(who) = missing.get(next.fetch_add(1, Relaxed)) {

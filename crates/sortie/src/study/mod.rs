@@ -8,15 +8,15 @@ pub mod papers;
 mod table;
 
 use crate::folder::{self, refuse_other_format, write_whole};
+use crate::journal::{self, Journal};
 use crate::output::{self, number, rounded};
 use crate::source::{Instance, read_text};
-use crate::{clock, duration, journal, raster, searches};
+use crate::{clock, duration, raster, searches};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use sortie_core::{BestOf, Control, Event, Limits, Record, Search, StopReason};
 use std::collections::HashSet;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -162,7 +162,7 @@ pub struct Done {
 /// A study in its folder.
 pub struct Folder {
     path: PathBuf,
-    _lock: folder::Folder,
+    lock: folder::Folder,
     /// The runs that have ended.
     pub done: Vec<Done>,
 }
@@ -189,22 +189,22 @@ impl Folder {
             fs::create_dir_all(path.join("records"))
                 .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
         }
-        let _lock = folder::lock(path)?;
+        let lock = folder::lock(path)?;
         let done = journal::read(&path.join(CELLS))?;
         if found.as_ref().is_none_or(|found| found.seeds < request.seeds) {
             let text = toml::to_string(request)?;
             write_whole(&file, text.as_bytes())
                 .with_context(|| format!("cannot write {}", file.display()))?;
         }
-        Ok((Folder { path: path.to_path_buf(), _lock, done }, found.is_some()))
+        Ok((Folder { path: path.to_path_buf(), lock, done }, found.is_some()))
     }
 
     fn add(&mut self, record: &Record, done: Done) -> Result<()> {
         let name = format!("{}-{}-s{}.record", file_name(&done.row), file_name(&done.column), done.seed);
         write_whole(&self.path.join("records").join(name), record.to_text().as_bytes())?;
-        let mut file = OpenOptions::new().create(true).append(true).open(self.path.join(CELLS))?;
-        file.write_all(format!("{}\n", serde_json::to_string(&done)?).as_bytes())?;
-        file.sync_all()?;
+        let mut cells = Journal::open(&self.lock, CELLS)?;
+        cells.append(&done)?;
+        cells.sync()?;
         self.done.push(done);
         Ok(())
     }

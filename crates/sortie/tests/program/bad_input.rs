@@ -56,7 +56,7 @@ fn instances_that_are_not_there() {
 #[test]
 fn a_solomon_file_with_a_fault_is_refused_with_its_line() {
     let home = Home::new();
-    let whole = include_str!("../../../../instances/solomon/C101.txt");
+    let whole = include_str!("../../../domains/instances/solomon/C101.txt");
     let row = whole.lines().position(|line| line.split_whitespace().next() == Some("3")).expect("customer 3");
     let changed = |change: &dyn Fn(&str) -> String| {
         let lines = whole.lines().enumerate();

@@ -34,6 +34,8 @@ fn help_is_there() {
     assert!(home.run("--help").stdout.contains("sortie solve samegame/1"));
     assert!(home.run("solve --help").stdout.contains("Examples:"));
     assert!(home.run("--version").stdout.contains(env!("CARGO_PKG_VERSION")));
+    let all = home.run("--version --verbose");
+    assert!(all.code == 0 && all.stdout.contains("\nhot loops  "), "{}", all.stdout);
     let bare = crate::Ran::from(home.command_of(&[]).output().unwrap());
     assert_eq!((bare.code, bare.stdout.as_str()), (2, ""));
 }

@@ -18,6 +18,7 @@ mod prove;
 mod reproduce;
 mod scale;
 mod solve;
+mod trust;
 mod verify;
 mod workers;
 

@@ -38,7 +38,7 @@ fn every_selector_and_policy_agrees() {
 #[test]
 fn a_proof_on_a_large_board_carries_arguments_that_are_verified() {
     let home = Home::new();
-    let positions = include_str!("../../../../instances/connect6/positions.txt");
+    let positions = include_str!("../../../domains/instances/connect6/positions.txt");
     let line = positions.lines().find(|line| line.starts_with("attack")).expect("such a position");
     let position = line.splitn(3, ' ').nth(2).expect("a position");
     let mut command = home.command("prove connect6 --proof win.proof --quiet --json --out run --jobs 20");

@@ -1,6 +1,8 @@
 //! What every store must do. The embedded one is tested always, MariaDB (feature `mariadb`) where `SORTIE_MARIADB` names a
 //! server: `ci/mariadb.sh` starts one. Kills are real: a child of this program writes until it is killed.
 
+mod history;
+
 use sortie_core::exact::{Bounds, Fact, Trust, Value};
 use sortie_core::{Ident, Precondition, Rng, Side};
 use sortie_store::{Batch, Embedded, GameName, Source, Store, StoreError, export, import, known};
@@ -8,7 +10,8 @@ use std::collections::HashSet;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const WAIT: Duration = Duration::from_secs(20);
+/// Nothing takes so long unless it hangs.
+const WAIT: Duration = Duration::from_secs(300);
 
 /// Somewhere to make stores.
 enum Place {

@@ -1,0 +1,79 @@
+# What the scripts here share, to be sourced: one set of crates, features and profile, so that no step builds again what
+# another one has built; installs that an interruption cannot leave half done; and waiting without guessing.
+
+target=${CARGO_TARGET_DIR:-$PWD/target}
+tools=$target/tools
+
+# All that needs no library of the system: networks, grids, MariaDB.
+features=sortie/grid,sortie/mariadb,sortie/neural,sortie-grid/nats,sortie-store/mariadb
+portable=(--workspace --locked --features "$features")
+# And MPI, which wants its headers and libclang: what the whole check builds.
+everything=(--workspace --locked --features "$features,sortie/mpi,sortie-rank/mpi")
+
+# One compiler for MPI in all steps: another value would build it again.
+if command -v mpicc.openmpi >/dev/null; then
+    export MPICC=${MPICC:-mpicc.openmpi}
+fi
+
+# The program and the examples as the tests have built them: sets `sortie`, and `examples`, their folder.
+build() {
+    cargo build "${everything[@]}" --bins --examples
+    sortie=$target/debug/sortie
+    examples=$target/debug/examples
+}
+
+# packages NAME...: Debian's packages, where this may be done; otherwise the caller hears of it.
+packages() {
+    [[ $EUID = 0 ]] && command -v apt-get >/dev/null || return 1
+    echo "apt-get installs $*"
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } >&2
+}
+
+# An MPI with its headers, and libclang to read them; mpi_ready asks, mpi_install gets it.
+mpi_ready() {
+    local launcher=mpirun.openmpi
+    [[ ${1:-openmpi} = openmpi ]] || launcher=mpiexec.mpich
+    command -v "$launcher" >/dev/null && command -v "mpicc.${1:-openmpi}" >/dev/null &&
+        compgen -G '/usr/lib/llvm-*/lib/libclang[.-]*so*' | grep -v clang-cpp >/dev/null
+}
+mpi_install() {
+    local names=(openmpi-bin libopenmpi-dev)
+    [[ ${1:-openmpi} = openmpi ]] || names=(mpich libmpich-dev)
+    mpi_ready "${1:-openmpi}" || { packages "${names[@]}" libclang-dev && mpi_ready "${1:-openmpi}"; } ||
+        die "missing: ${1:-openmpi} with its headers, and libclang (Debian: ${names[*]} libclang-dev)"
+}
+
+# into FOLDER COMMAND...: makes a folder that is there whole or not at all. The command gets the name of a new one as its
+# last word, beside the place where it belongs; whatever an earlier attempt left is thrown away.
+into() {
+    local folder=$1
+    [[ ! -e $folder ]] || return 0
+    mkdir -p "$(dirname "$folder")"
+    rm -rf "$folder".making.*
+    local making=$folder.making.$$
+    "${@:2}" "$making" || { rm -rf "$making"; return 1; }
+    mv -T "$making" "$folder"
+}
+
+# until_true SECONDS MESSAGE COMMAND...: looks until it is so. The seconds are a bound for what hangs, and nothing else.
+until_true() {
+    local end=$((SECONDS + $1))
+    until "${@:3}"; do
+        ((SECONDS < end)) || die "$2"
+        sleep 0.02
+    done
+}
+
+# lines FILE N: whether a file has so many lines by now.
+lines() {
+    [[ -e $1 && $(wc -l <"$1") -ge $2 ]]
+}
+
+say() {
+    printf -- '-- %s\n' "$*"
+}
+
+die() {
+    echo "${0##*/}: $*" >&2
+    exit 1
+}

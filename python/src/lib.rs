@@ -1,0 +1,30 @@
+//! `sortie_search._native`: the searches of Sortie for Python. The package around it (`sortie_search`) is what people
+//! call; this module crosses the border and nothing else.
+//!
+//! `instance` is what is searched, `host` and `contract` make a Python object a domain, `solve` runs it, `news` brings
+//! events back; `tree` and `policy` are searches that are asked what to evaluate and told what came of it.
+
+mod contract;
+mod host;
+mod instance;
+mod moves;
+mod news;
+mod solve;
+
+use pyo3::prelude::*;
+
+/// The native part of sortie_search.
+#[pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use crate::instance::{Instance, domains};
+    #[pymodule_export]
+    use crate::solve::{checkpoint_bytes, checkpoint_read, search_json};
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(m: &Bound<PyModule>) -> PyResult<()> {
+        m.add("version", env!("CARGO_PKG_VERSION"))
+    }
+}
