@@ -49,6 +49,7 @@ all() {
     step grid ci/grid.sh
     step mariadb ci/mariadb.sh
     step drills ci/drills.sh
+    step outside ci/outside.sh
     step browser ci/browser.sh
 }
 
@@ -103,34 +104,6 @@ default() {
     cargo clippy --workspace --all-targets --locked -- -D warnings
     cargo test --profile quick --locked --config 'profile.quick.package.sortie.opt-level=0' -p sortie \
         --test signature --test program -- every_search_still a_build_without database::
-}
-
-book() {
-    echo "mdBook is missing: building version $mdbook_version into $tools"
-    # The figures of a release are not wanted here, only a program that runs.
-    cargo install mdbook --version "$mdbook_version" --no-default-features --locked --debug --root "$1"
-}
-
-# component NAME PROGRAM: a part of the Rust toolchain and the program that shows it is there.
-component() {
-    if ! "$2" --version 2>/dev/null; then
-        command -v rustup >/dev/null || die "$1 is missing and there is no rustup to install it with"
-        echo "$1 is missing: rustup adds it"
-        rustup component add "$1"
-    fi
-}
-
-# The command as it is built by default, which has none of what the features add, and says so. Built once more, but only the
-# command: its libraries are those of the tests.
-default() {
-    cargo clippy --workspace --all-targets --locked -- -D warnings
-    cargo test --workspace --locked --test program -- a_build_without database::
-}
-
-# In the tests it was the test build: optimisation must not change an answer. Not the release build, whose link-time
-# optimisation takes minutes; the libraries are compiled once more for it.
-signature() {
-    cargo test --profile quick --locked --config 'profile.quick.package.sortie.opt-level=0' -p sortie --test signature
 }
 
 book() {

@@ -113,6 +113,12 @@ pub trait Problem: Domain {
         None
     }
 
+    /// The domain's own search, for those that know more about their instances than moves and scores tell; `saved` is
+    /// what `Specialist::save` of an earlier one returned. Chance comes from the numbers it is handed and nowhere else.
+    fn specialist(&self, _saved: Option<&[u8]>) -> Option<Box<dyn Specialist<Self::Move> + '_>> {
+        None
+    }
+
     /// How good a position looks that the game may go on from: higher is better, and only positions of the same length
     /// are ever compared. `None`, of all positions, where the domain has nothing to say; a beam search then asks playouts.
     /// Where there is a promise, `score` is asked of any position: roughly the least that an end reached from it has.
@@ -143,6 +149,16 @@ pub trait Problem: Domain {
     fn best_known(&self) -> Option<f64> {
         None
     }
+}
+
+/// A search under way that a domain brings itself (`Problem::specialist`).
+pub trait Specialist<M> {
+    /// Works for some milliseconds. Every end that is better than all before is handed to `found`, as all the moves to it
+    /// from the initial position, each of them legal.
+    fn work(&mut self, rng: &mut Rng, found: &mut dyn FnMut(&[M]));
+
+    /// What it needs to go on later with what it has found. Whatever else `specialist` is given, it must not panic.
+    fn save(&self) -> Vec<u8>;
 }
 
 /// What `Problem::choices` fills: the moves on offer and, index by index, their codes.

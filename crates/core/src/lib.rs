@@ -42,7 +42,7 @@ mod uct;
 
 pub use any::{AnyGame, AnyProblem, Boxed, Origin, Position};
 pub use catalogue::{Catalogue, Entry, OpenError, Opened, Options, Request, nearest};
-pub use domain::{Choices, Domain, Game, Outcome, Problem, Side};
+pub use domain::{Choices, Domain, Game, Outcome, Problem, Side, Specialist};
 pub use expert::Expert;
 pub use ident::{Ident, Precondition};
 pub use job::{InOrder, JobId, JobSource, Ledger, run_jobs};
@@ -57,7 +57,7 @@ pub use rng::{Rng, mix};
 pub use run::{Control, Event, Limits, Observer, Run, Solution, StopReason, StreamCheckpoint, Witness};
 pub use search::{
     BeamNrpa, BeamSearch, BestOf, Brought, Call, CallMaker, CallSource, HdNrpa, Islands, Lesson, Nmcs, Nrpa,
-    Outcomes, Parallel, PerLevel, Sample, Search, SpecError, best_of,
+    Outcomes, Own, Parallel, PerLevel, Sample, Search, SpecError, best_of,
 };
 pub use uct::{Counting, FinalMove, Knowledge, PRESETS, Rule, Uct};
 

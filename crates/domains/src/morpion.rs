@@ -21,21 +21,42 @@ pub static ENTRY: Entry = Entry {
     name: "morpion",
     about: "Morpion Solitaire: as many lines of five as will fit; T lines may touch, D lines are disjoint",
     names: NAMES,
-    options: &[],
+    options: &[(
+        "box",
+        "A,B,C,D: only games this far to the left, top, right and bottom of the cross, 0 to 16 each",
+    )],
     examples: &["5D", "5T", "4D", "4T"],
     open,
 };
 
 fn open(request: &Request) -> Result<Opened, OpenError> {
-    request.options.clone().finish(ENTRY.options)?;
-    let variant = VARIANTS.iter().find(|v| v.name.eq_ignore_ascii_case(request.name));
-    let variant = variant.ok_or_else(|| OpenError::OutOfRange {
-        domain: ENTRY.name,
-        name: request.name.to_string(),
-        message: format!("expected {NAMES}"),
-    })?;
-    Ok(Opened::Problem(Box::new(Morpion::new(variant))))
+    request.options.clone().finish(&[])?;
+    let fail = |message: String| {
+        Err(OpenError::OutOfRange { domain: ENTRY.name, name: request.name.to_string(), message })
+    };
+    // Four numbers with commas between them are no list of options: they come with the name.
+    let (name, room) = match request.name.split_once(":box=") {
+        None => (request.name, Some(ROOM)),
+        Some((name, sides)) => {
+            let sides: Option<Vec<i32>> =
+                sides.split(',').map(|side| side.parse().ok().filter(|n| (0..=16).contains(n))).collect();
+            (name, sides.and_then(|sides| sides.try_into().ok()))
+        }
+    };
+    let Some(room) = room else {
+        return fail("box: expected four numbers from 0 to 16, as in box=4,3,1,2".into());
+    };
+    match VARIANTS.iter().find(|v| v.name.eq_ignore_ascii_case(name)) {
+        Some(variant) => Ok(Opened::Problem(Box::new(Morpion::new(variant, room)))),
+        None => fail(format!("expected {NAMES}")),
+    }
 }
+
+/// How far a game may go beyond the cross: left, top, right, bottom.
+type Room = [i32; 4];
+
+/// Farther than the paper reaches: its rim decides.
+const ROOM: Room = [SIZE as i32; 4];
 
 /// What makes one variant of the game.
 #[derive(Debug, Clone, Copy)]
@@ -144,11 +165,11 @@ pub struct Morpion {
 }
 
 impl Morpion {
-    fn new(variant: &Variant) -> Morpion {
+    fn new(variant: &Variant, room: Room) -> Morpion {
         // The cross is three squares of `side` wide.
         let side = variant.length as i32 - 2;
         let corner = (SIZE as i32 - (3 * side + 1)) / 2;
-        let start = start(variant, corner, corner);
+        let start = start(variant, corner, corner, room);
         Morpion { variant: *variant, corner, start, cross: learn::cross(side, corner) }
     }
 
@@ -200,10 +221,16 @@ fn in_cross(side: i32, x: i32, y: i32) -> bool {
     edge(x, y) || edge(y, x)
 }
 
-/// The first position of a game, the corner of the cross at (left, top).
-fn start(variant: &Variant, left: i32, top: i32) -> State {
+/// The first position of a game, the corner of the cross at (left, top), and as much room around it.
+fn start(variant: &Variant, left: i32, top: i32, room: Room) -> State {
     let mut lanes = [Lane { points: 0, blocked: u64::MAX }; 4 * SIZE];
-    let inside = |v: i32| (1..SIZE as i32 - 1).contains(&v);
+    let width = 3 * (variant.length as i32 - 2);
+    let inside = |x: i32, y: i32| {
+        let within = |v: i32, first: i32, before: i32, after: i32| {
+            (1..SIZE as i32 - 1).contains(&v) && (first - before..=first + width + after).contains(&v)
+        };
+        within(x, left, room[0], room[2]) && within(y, top, room[1], room[3])
+    };
     let mut lines = Vec::new();
     for y in 0..SIZE {
         for x in 0..SIZE {
@@ -215,7 +242,7 @@ fn start(variant: &Variant, left: i32, top: i32) -> State {
                 let Direction { dx, dy, .. } = DIRECTIONS[d];
                 let point = move |i: usize| (x as i32 + dx * i as i32, y as i32 + dy * i as i32);
                 let (far_x, far_y) = point(variant.length - 1);
-                if inside(x as i32) && inside(y as i32) && inside(far_x) && inside(far_y) {
+                if inside(x as i32, y as i32) && inside(far_x, far_y) {
                     lanes[lane].blocked &= !(1 << bit);
                     lines.push((lane, bit, point));
                 }
@@ -440,7 +467,7 @@ mod tests {
     use std::collections::HashSet;
 
     fn morpion(name: &str) -> Morpion {
-        Morpion::new(VARIANTS.iter().find(|v| v.name == name).expect("a variant"))
+        Morpion::new(VARIANTS.iter().find(|v| v.name == name).expect("a variant"), ROOM)
     }
 
     fn random_game(m: &Morpion, mut state: State, rng: &mut Rng, mut at: impl FnMut(&State)) -> State {
@@ -508,9 +535,26 @@ mod tests {
     }
 
     #[test]
+    fn a_box_keeps_every_point_inside() {
+        let open = |name| crate::open(&format!("morpion/{name}"), &|_| Err("no files".into()));
+        assert!(open("5D:box=4,3,1,2").is_ok());
+        for name in ["5D:box=4,3,1", "5D:box=4,3,1,17", "5D:box=-1,3,1,2", "5D:box=", "5X:box=1,1,1,1"] {
+            assert!(open(name).is_err(), "{name}");
+        }
+        let variant = VARIANTS.iter().find(|v| v.name == "5D").expect("a variant");
+        let m = Morpion::new(variant, [4, 3, 1, 2]);
+        conformance::problem(&m, 10, 1);
+        let mut rng = Rng::new(2, 0);
+        for _ in 0..50 {
+            let (left, top, right, bottom) = m.extent(&random_game(&m, m.initial(), &mut rng, |_| ()));
+            assert!(left >= -4 && top >= -3 && right <= 10 && bottom <= 11);
+        }
+    }
+
+    #[test]
     fn conforms() {
         for variant in &VARIANTS {
-            conformance::problem(&Morpion::new(variant), 30, 1);
+            conformance::problem(&Morpion::new(variant, ROOM), 30, 1);
         }
     }
 
@@ -537,7 +581,7 @@ mod tests {
     fn the_kept_moves_are_the_legal_moves() {
         let mut rng = Rng::new(3, 0);
         for variant in &VARIANTS {
-            let m = Morpion::new(variant);
+            let m = Morpion::new(variant, ROOM);
             for _ in 0..2 {
                 random_game(&m, m.initial(), &mut rng, |state| {
                     assert_legal(variant, (m.corner, m.corner), state)
@@ -550,10 +594,10 @@ mod tests {
     fn the_rim_is_a_wall() {
         let mut rng = Rng::new(4, 0);
         for variant in &VARIANTS {
-            let m = Morpion::new(variant);
+            let m = Morpion::new(variant, ROOM);
             let far = SIZE as i32 - 3 * (variant.length as i32 - 2) - 2;
             for corner in [(1, 1), (far, 1), (1, far), (far, far), (1, 20), (20, far)] {
-                let start = start(variant, corner.0, corner.1);
+                let start = start(variant, corner.0, corner.1, ROOM);
                 random_game(&m, start, &mut rng, |state| assert_legal(variant, corner, state));
             }
         }

@@ -2,8 +2,7 @@
 //! games that are partly played by others, with hardly any time, with time that was spent before it began, and with
 //! stones in the middle of a turn. A game that is over is answered with no move.
 
-use sortie_core::Opened;
-use sortie_core::{AnyGame, AnyPlayer, Budget, PRESETS, Rng, Uct};
+use sortie_core::{AnyGame, AnyPlayer, Budget, Opened, PRESETS, Rng, Uct};
 use sortie_domains::{catalogue, open};
 use std::sync::atomic::AtomicBool;
 

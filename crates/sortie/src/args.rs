@@ -64,6 +64,8 @@ pub enum Command {
     Scale(crate::scale::args::Scale),
     /// Run a table or figure of a paper and print ours beside theirs
     Reproduce(Reproduce),
+    /// Search many instances by many searches, where it pays, and keep the best of each
+    Campaign(crate::campaign::Args),
     /// Learn how often moves of each category are played, from the games of matches
     Learn(Learn),
     /// Find games for a network to learn from

@@ -58,6 +58,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod campaign;
 mod checkpoint;
 mod clock;
 mod commands;
@@ -149,6 +150,7 @@ fn command(cli: Cli) -> ExitCode {
         Command::Tune(args) => commands::tune::run(&args),
         Command::Scale(args) => scale::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
+        Command::Campaign(args) => campaign::run(&args),
         Command::Learn(args) => commands::learn::run(&args),
         #[cfg(feature = "neural")]
         Command::Data(args) => commands::data::run(&args),

@@ -16,6 +16,7 @@ pub const SEARCHES: &[(&str, &str)] = &[
     ),
     ("nmcs", "nested Monte-Carlo search: each level tries every move with the level below (Cazenave 2009)"),
     ("beam", "beam search: the most promising positions of each length (Cazenave 2012, without nesting)"),
+    ("own", "the domain's own search, where it has one (vrptw: ruin and recreate, ejections, crossover)"),
     ("sample", "random playouts, the best of them kept"),
 ];
 

@@ -6,6 +6,7 @@ mod hd_nrpa;
 mod islands;
 mod nmcs;
 mod nrpa;
+mod own;
 mod per_level;
 mod sample;
 mod streams;
@@ -20,6 +21,7 @@ pub(crate) use islands::answer as answer_call;
 pub use islands::{Brought, Call, CallMaker, CallSource, Islands, Lesson};
 pub use nmcs::Nmcs;
 pub use nrpa::{Nrpa, Parallel};
+pub use own::Own;
 pub use per_level::PerLevel;
 pub use sample::Sample;
 pub use streams::{BestOf, Outcomes, best_of};
@@ -44,6 +46,8 @@ pub enum Search {
     HdNrpa(HdNrpa),
     /// Beam search: the most promising positions of each length.
     Beam(BeamSearch),
+    /// The domain's own search, where it has one.
+    Own(Own),
 }
 
 /// Why a search cannot run as it is specified.
@@ -68,13 +72,14 @@ impl Search {
             Search::BeamNrpa(_) => "beam-nrpa",
             Search::HdNrpa(_) => "hd-nrpa",
             Search::Beam(_) => "beam",
+            Search::Own(_) => "own",
         }
     }
 
     /// Refuses parameters that make no sense.
     pub fn check(&self) -> Result<(), SpecError> {
         match self {
-            Search::Sample(_) => Ok(()),
+            Search::Sample(_) | Search::Own(_) => Ok(()),
             Search::Nmcs(nmcs) => nmcs.check(),
             Search::Nrpa(nrpa) => nrpa.check(),
             Search::BeamNrpa(beam) => beam.check(),
@@ -93,6 +98,7 @@ impl Search {
                 Search::BeamNrpa(beam) => beam.run(problem, run),
                 Search::HdNrpa(hd) => hd.run(problem, run),
                 Search::Beam(beam) => beam.run(problem, run),
+                Search::Own(own) => own.run(problem, run),
             }
             if !run.restarts() {
                 break;

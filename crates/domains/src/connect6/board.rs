@@ -5,7 +5,6 @@
 //! It knows nothing of turns: an attack search passes for the other side, a proof puts stones where no game would.
 
 use super::rules::{Connect6, State};
-use super::weights::{ENDS, Weights};
 use crate::grid::{Grid, Image, SIDE_MAX, zobrist};
 use sortie_core::{Ident, Precondition, Side, mix};
 use std::sync::Arc;
@@ -13,9 +12,8 @@ use std::sync::Arc;
 /// No cell: the second stone of a turn that has only one.
 pub const NONE: u16 = u16::MAX;
 
-/// What lies beyond an end of a window: nothing, a stone of a side, the edge.
-const NOTHING: u8 = 0;
-const EDGE: u8 = 3;
+/// What a live window with so many stones is worth to its side.
+const WORTH: [i32; 7] = [0, 1, 4, 10, 16, 20, 20];
 
 /// The windows of a board: which cells each has, and which lead through a cell.
 #[derive(Debug)]
@@ -25,13 +23,6 @@ pub struct Windows {
     cells: Vec<[u16; 6]>,
     /// The windows through a cell; the first `.0` of them count.
     through: Vec<(u8, [u16; 24])>,
-    /// Beside those, which of the six cells it is.
-    places: Vec<[u8; 24]>,
-    /// The windows that a cell lies just beyond, by end; the first `.0` of them count.
-    beyond: Vec<(u8, [(u16, u8); 8])>,
-    /// What is beyond the ends of every window on an empty board: two bits for the left, two for the right.
-    ends: Vec<u8>,
-    weights: Weights,
     keys: Vec<[u64; 2]>,
 }
 
@@ -43,10 +34,6 @@ impl Windows {
             size,
             cells: Vec::new(),
             through: vec![(0, [0; 24]); size * size],
-            places: vec![[0; 24]; size * size],
-            beyond: vec![(0, [(0, 0); 8]); size * size],
-            ends: Vec::new(),
-            weights: Weights::ours(),
             keys: (0..size * size).map(|c| [zobrist(c, Side::First), zobrist(c, Side::Second)]).collect(),
         };
         for (dc, dr) in [(1, 0), (0, 1), (1, 1), (1, -1)] {
@@ -56,26 +43,12 @@ impl Windows {
                     continue;
                 }
                 let mut cells = [0; 6];
-                let number = windows.cells.len() as u16;
-                for ((cell, (c, r)), place) in cells.iter_mut().zip(row).zip(0..) {
+                for (cell, (c, r)) in cells.iter_mut().zip(row) {
                     *cell = (r * n + c) as u16;
                     let (count, through) = &mut windows.through[usize::from(*cell)];
-                    through[usize::from(*count)] = number;
-                    windows.places[usize::from(*cell)][usize::from(*count)] = place;
+                    through[usize::from(*count)] = windows.cells.len() as u16;
                     *count += 1;
                 }
-                let mut ends = 0;
-                for (end, i) in [(0, -1), (1, 6)] {
-                    let (c, r) = (start % n + i * dc, start / n + i * dr);
-                    if (0..n).contains(&c) && (0..n).contains(&r) {
-                        let (count, beyond) = &mut windows.beyond[(r * n + c) as usize];
-                        beyond[usize::from(*count)] = (number, 2 * end);
-                        *count += 1;
-                    } else {
-                        ends |= EDGE << (2 * end);
-                    }
-                }
-                windows.ends.push(ends);
                 windows.cells.push(cells);
             }
         }
@@ -96,61 +69,13 @@ pub struct Board {
     /// Where a window is in its list.
     slot: Vec<u16>,
     key: u64,
-    /// By window: the cells with stones of either side, and what is beyond its ends.
-    shapes: Vec<Shape>,
-    /// `worth[side]`: what the live windows of a side are worth if it is to move, and if not.
-    worth: [[i32; 2]; 2],
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Shape {
-    stones: [u8; 2],
-    ends: u8,
-}
-
-/// By side and both ends of a window: the place of its pattern, without the stones.
-const PLACES: [[u16; 16]; 2] = {
-    let mut places = [[0; 16]; 2];
-    let mut i = 0;
-    while i < 32 {
-        let (side, ends) = (i / 16, i % 16);
-        let (left, right) = (ends as u8 & 3, ends as u8 >> 2);
-        places[side][ends] = ((seen(left, side) * ENDS + seen(right, side)) * 64) as u16;
-        i += 1;
-    }
-    places
-};
-
-/// What lies beyond an end, as a side sees it.
-const fn seen(beyond: u8, side: usize) -> usize {
-    if beyond == NOTHING {
-        0
-    } else if beyond == side as u8 + 1 {
-        1
-    } else {
-        2
-    }
-}
-
-impl Shape {
-    /// Whose the window is, and its pattern; nobody's with no stones or with both sides'.
-    #[inline]
-    fn pattern(self) -> Option<(usize, usize)> {
-        let side = match self.stones {
-            [0, 0] => return None,
-            [_, 0] => 0,
-            [0, _] => 1,
-            _ => return None,
-        };
-        Some((side, usize::from(PLACES[side][usize::from(self.ends)] + u16::from(self.stones[side]))))
-    }
+    score: [i32; 2],
 }
 
 impl Board {
     /// An empty board.
     pub fn new(windows: Arc<Windows>) -> Board {
         let (cells, count) = (windows.size * windows.size, windows.cells.len());
-        let shapes = windows.ends.iter().map(|&ends| Shape { stones: [0; 2], ends }).collect();
         Board {
             windows,
             stones: vec![2; cells],
@@ -158,8 +83,7 @@ impl Board {
             live: Default::default(),
             slot: vec![0; count],
             key: 0,
-            shapes,
-            worth: [[0; 2]; 2],
+            score: [0; 2],
         }
     }
 
@@ -212,15 +136,10 @@ impl Board {
         ident(self.windows.size, stones.map(|(&stone, cell)| (cell, stone.into())), to_move)
     }
 
-    /// What the position is worth to a side whose turn it is, in points: `weights::POINTS` for a factor e of the odds.
+    /// What the live windows of a side are worth.
     #[inline]
-    pub fn value(&self, to_move: usize) -> i32 {
-        self.worth[to_move][0] - self.worth[1 - to_move][1] + i32::from(self.windows.weights.tempo)
-    }
-
-    /// The patterns of the live windows, each with its side.
-    pub fn patterns(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.shapes.iter().filter_map(|shape| shape.pattern())
+    pub fn score(&self, side: usize) -> i32 {
+        self.score[side]
     }
 
     /// The live windows of a side with so many stones, at least two.
@@ -301,7 +220,6 @@ impl Board {
         debug_assert!(self.is_empty(cell), "a stone on a stone");
         self.stones[usize::from(cell)] = side as u8;
         self.key ^= self.windows.keys[usize::from(cell)][side];
-        self.reshape(cell, side as u8 + 1);
         let (count, through) = self.windows.through[usize::from(cell)];
         for &window in &through[..usize::from(count)] {
             let counts = self.counts[usize::from(window)];
@@ -322,7 +240,6 @@ impl Board {
         debug_assert!(usize::from(self.stones[usize::from(cell)]) == side, "a stone to take back");
         self.stones[usize::from(cell)] = 2;
         self.key ^= self.windows.keys[usize::from(cell)][side];
-        self.reshape(cell, side as u8 + 1);
         let (count, through) = self.windows.through[usize::from(cell)];
         for &window in &through[..usize::from(count)] {
             let counts = self.counts[usize::from(window)];
@@ -349,43 +266,9 @@ impl Board {
         turn.into_iter().rev().filter(|&cell| cell != NONE).for_each(|cell| self.lift(cell, side));
     }
 
-    /// A stone of side `stone - 1` comes or goes: what that does to the patterns.
-    #[inline]
-    fn reshape(&mut self, cell: u16, stone: u8) {
-        let (windows, worth) = (&*self.windows, &mut self.worth);
-        let mut change = |shape: &mut Shape, by: fn(&mut Shape, u8, u8), a: u8, b: u8| {
-            if let Some((side, pattern)) = shape.pattern() {
-                let [mover, other] = windows.weights.worth[pattern];
-                worth[side][0] -= i32::from(mover);
-                worth[side][1] -= i32::from(other);
-            }
-            by(shape, a, b);
-            if let Some((side, pattern)) = shape.pattern() {
-                let [mover, other] = windows.weights.worth[pattern];
-                worth[side][0] += i32::from(mover);
-                worth[side][1] += i32::from(other);
-            }
-        };
-        let at = usize::from(cell);
-        let (count, through) = &windows.through[at];
-        for (&window, &place) in through[..usize::from(*count)].iter().zip(&windows.places[at]) {
-            let shape = &mut self.shapes[usize::from(window)];
-            change(
-                shape,
-                |shape, stone, place| shape.stones[usize::from(stone - 1)] ^= 1 << place,
-                stone,
-                place,
-            );
-        }
-        let (count, beyond) = &windows.beyond[at];
-        for &(window, end) in &beyond[..usize::from(*count)] {
-            let shape = &mut self.shapes[usize::from(window)];
-            change(shape, |shape, stone, end| shape.ends ^= stone << end, stone, end);
-        }
-    }
-
     #[inline]
     fn insert(&mut self, window: u16, side: usize, stones: usize) {
+        self.score[side] += WORTH[stones];
         // Nobody asks for windows with one stone, and they are the most.
         if stones >= 2 {
             let list = &mut self.live[side][stones];
@@ -396,6 +279,7 @@ impl Board {
 
     #[inline]
     fn remove(&mut self, window: u16, side: usize, stones: usize) {
+        self.score[side] -= WORTH[stones];
         if stones >= 2 {
             let list = &mut self.live[side][stones];
             let slot = self.slot[usize::from(window)];

@@ -14,7 +14,6 @@ use super::rules::{Connect6, State};
 use super::status::Status;
 use super::turns::Turns;
 use super::vcdt::{Vcdt, Verdict};
-use super::weights::POINTS;
 use super::zone::{Attempt, Effort, Zone, prove_loss};
 use sortie_core::{Game, Side};
 use std::sync::Arc;
@@ -29,9 +28,6 @@ const QUIET_TURNS: usize = 16;
 const QUIET_NODES: u64 = 200;
 /// The attack search of a position that is asked about has no more nodes than this, however much time there is.
 const ATTACK_NODES_MAX: u64 = 50_000;
-
-/// What the bands of the statuses call a factor e of the odds.
-const STATUS: f64 = 60.0;
 
 /// What an answer may cost.
 #[derive(Clone, Copy)]
@@ -276,25 +272,21 @@ impl Engine {
         let over = |nodes: u64| nodes > asked.limits.nodes_max || asked.spent() >= 1.0;
         let best = self.ahead.best(&mut self.vcdt, board, asked.side, (&mut turns, width), &over);
         let points = if asked.side == 0 { best.value } else { -best.value };
-        let odds = f64::from(points.clamp(-20_000, 20_000)) / POINTS;
-        let mut answer = Answer::guess(best.turn, Status::of((STATUS * odds) as i32, attacks), best.depth);
+        let mut answer = Answer::guess(best.turn, Status::of(points.clamp(-5000, 5000), attacks), best.depth);
         // Within a status the points still tell better from worse.
-        answer.value = (1.0 / (1.0 + (-odds).exp())).clamp(0.01, 0.99);
+        answer.value = (0.5 + 0.5 * f64::from(points) / (150.0 + f64::from(points.abs()))).clamp(0.01, 0.99);
         answer
     }
 
     /// The turns worth a look at the root, the most promising first, and some even when nearly all are excluded.
-    fn candidates(&mut self, board: &mut Board, asked: &Question) -> Vec<[u16; 2]> {
+    fn candidates(&mut self, board: &Board, asked: &Question) -> Vec<[u16; 2]> {
         let (side, stones) = (asked.side, asked.stones);
-        let mut turns = match stones {
-            2 => self.turns.ranked(board, side, CELLS, usize::MAX),
-            _ => self.turns.list(board, side, stones, CELLS, usize::MAX),
-        };
         // Had a stone that wins alone not been excluded, nobody would look for candidates.
         let allowed = |turn: &[u16; 2]| {
             asked.excluded.binary_search(&sorted(*turn)).is_err()
                 && !turn.iter().any(|&cell| board.wins_alone(cell, side))
         };
+        let mut turns = self.turns.list(board, side, stones, CELLS, usize::MAX);
         turns.retain(allowed);
         if turns.is_empty() {
             turns = self.turns.list(board, side, stones, usize::MAX, usize::MAX);

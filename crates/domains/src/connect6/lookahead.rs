@@ -22,19 +22,19 @@ const TABLE_BITS: u32 = 18;
 /// How alpha-beta looks ahead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Params {
-    /// Turns are pairs of so many cells at most, one turn before the horizon and earlier.
-    pub cells: [usize; 2],
+    /// What it is worth to be to move, in points of the evaluation.
+    pub tempo: i32,
+    /// Turns are pairs of so many cells at most.
+    pub cells: usize,
     /// The turns looked at one turn before the horizon, and earlier.
     pub width: [usize; 2],
     /// Nodes of the attack search at the horizon, one turn before it, and earlier.
     pub attack_nodes: [u64; 3],
-    /// From this turn of a position on, one turn less is looked ahead first; more only if it looks better then.
-    pub late: usize,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Params { cells: [12, 14], width: [16, 24], attack_nodes: [0, 15, 60], late: 5 }
+        Params { tempo: 30, cells: 12, width: [16, 24], attack_nodes: [0, 15, 60] }
     }
 }
 
@@ -231,18 +231,13 @@ impl LookAhead {
             return Ok(value);
         }
         if depth <= 0 && !forced {
-            return Ok(board.value(side));
+            return Ok(board.score(side) - board.score(1 - side) + self.params.tempo);
         }
         let mut turns = if forced {
             covers.turns().to_vec()
         } else {
-            let early = usize::from(depth > 1);
-            let (cells, width) = (self.params.cells[early], self.params.width[early]);
-            if early == 1 {
-                self.turns.ranked(board, side, cells, width)
-            } else {
-                self.turns.list(board, side, 2, cells, width)
-            }
+            let width = self.params.width[usize::from(depth > 1)];
+            self.turns.list(board, side, 2, self.params.cells, width)
         };
         if known.key == key
             && let Some(at) = turns.iter().position(|turn| *turn == known.turn)
@@ -253,17 +248,7 @@ impl LookAhead {
         for (i, turn) in turns.into_iter().enumerate() {
             board.play(turn, side);
             let next = if forced { depth } else { depth - 1 };
-            // What comes late is rarely best: it has to show that it deserves the whole depth.
-            let late = !forced && next > 0 && i >= self.params.late && !board.threatens(side);
-            let value = match late {
-                true => self.alpha_beta(board, within, 1 - side, next - 1, ply + 1, -alpha - 1, -alpha),
-                false => Ok(-WIN),
-            };
-            let value = match value {
-                Ok(value) if late && -value <= alpha => Ok(-value),
-                Ok(_) => self.narrow(board, within, 1 - side, next, ply + 1, alpha, beta, i == 0),
-                Err(cut) => Err(cut),
-            };
+            let value = self.narrow(board, within, 1 - side, next, ply + 1, alpha, beta, i == 0);
             board.undo(turn, side);
             let value = value?;
             if value > best {

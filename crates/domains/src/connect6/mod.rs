@@ -26,7 +26,6 @@ mod tests;
 mod text;
 mod turns;
 mod vcdt;
-mod weights;
 mod worker;
 mod zone;
 
@@ -37,7 +36,6 @@ pub use proof::{Loss, Proof, Step, check, check_loss};
 pub use rules::{Connect6, State};
 pub use status::Status;
 pub use vcdt::{Vcdt, Verdict};
-pub use weights::{PATTERNS, POINTS, Weights, mirrored};
 pub use zone::{Attempt, Effort, Zone, prove_loss};
 
 use crate::grid::{SIDE_MAX, parse_square};

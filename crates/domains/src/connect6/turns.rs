@@ -10,8 +10,6 @@ pub struct Turns {
     scores: Vec<i32>,
     order: Vec<u16>,
     threats: Vec<[u16; 2]>,
-    /// Turns with what the other side's position is worth after them.
-    valued: Vec<(i32, [u16; 2])>,
 }
 
 impl Turns {
@@ -54,41 +52,6 @@ impl Turns {
         let stopping = turns.iter().filter(|turn| !turn.0).count();
         turns.truncate(if stopping > 0 { stopping.min(width) } else { width });
         turns.into_iter().map(|turn| turn.2).collect()
-    }
-
-    /// The turns of a side, two stones each, by what the evaluation says once they are played: pairs of the `cells`
-    /// best cells, at most `width` of them.
-    pub fn ranked(&mut self, board: &mut Board, side: usize, cells: usize, width: usize) -> Vec<[u16; 2]> {
-        let turns = self.list(board, side, 2, cells, usize::MAX);
-        let mut valued = std::mem::take(&mut self.valued);
-        valued.clear();
-        // Turns with the same first stone follow each other: it is placed once for all of them.
-        let mut firsts = turns;
-        firsts.sort_unstable();
-        let mut on = NONE;
-        for turn in firsts {
-            if turn[0] != on {
-                if on != NONE {
-                    board.lift(on, side);
-                }
-                board.place(turn[0], side);
-                on = turn[0];
-            }
-            if turn[1] != NONE {
-                board.place(turn[1], side);
-            }
-            valued.push((board.value(1 - side), turn));
-            if turn[1] != NONE {
-                board.lift(turn[1], side);
-            }
-        }
-        if on != NONE {
-            board.lift(on, side);
-        }
-        valued.sort_unstable();
-        let ranked = valued.iter().take(width).map(|(_, turn)| *turn).collect();
-        self.valued = valued;
-        ranked
     }
 
     /// What each cell is worth to a side, by the live windows of both.

@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_board_drawn_by_hand() {
-        let m = Morpion::new(&variant("5D"));
+        let m = Morpion::new(&variant("5D"), super::super::ROOM);
         let mut state = m.initial();
         // A row to the right of its four points, a column above its four.
         for word in ["4,3:H4", "3,-1:V0"] {
@@ -205,7 +205,7 @@ mod tests {
     fn scenes_turn_with_the_board() {
         let mut rng = Rng::new(8, 0);
         for variant in &VARIANTS {
-            let m = Morpion::new(variant);
+            let m = Morpion::new(variant, super::super::ROOM);
             let layout = Learnable::layout(&m);
             for symmetry in 0..8 {
                 let (mut state, mut turned) = (m.initial(), m.initial());
@@ -245,7 +245,7 @@ mod tests {
         let record = include_str!("../../records/morpion-5T-178.record");
         let (_, words) = record.split_once("\n\n").expect("a blank line");
         let words: Vec<String> = words.split_whitespace().map(String::from).collect();
-        let m = Morpion::new(&variant("5T"));
+        let m = Morpion::new(&variant("5T"), super::super::ROOM);
         for size in [24, 30] {
             let lessons = AnyProblem::lessons(&m, &words, 1, size).expect("a legal game");
             assert_eq!(lessons.len(), 178);

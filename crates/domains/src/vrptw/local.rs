@@ -28,12 +28,19 @@ pub fn improve<const W: usize>(vrptw: &Vrptw<W>, end: &State<W>, rng: &mut Rng) 
     Ruin::new(vrptw).run(&mut plan, rng);
     plan.descend(&near);
 
+    let state = drive(vrptw, &plan)?;
+    (vrptw.score(&state) > vrptw.score(end)).then_some(state.tour)
+}
+
+/// The end of the tour that a plan describes.
+pub fn drive<const W: usize>(vrptw: &Vrptw<W>, plan: &Plan<W>) -> Option<State<W>> {
+    let mut routes: Vec<&Vec<u16>> = plan.routes.iter().collect();
     // Customers beyond the fleet are dear: the shortest routes come last.
-    if plan.routes.len() > vrptw.fleet as usize {
-        plan.routes.sort_by_key(|route| std::cmp::Reverse(route.len()));
+    if routes.len() > vrptw.fleet as usize {
+        routes.sort_by_key(|route| std::cmp::Reverse(route.len()));
     }
     let mut state = vrptw.initial();
-    for route in &plan.routes {
+    for route in routes {
         for &j in route {
             if !vrptw.reaches(&state, j as usize) {
                 return None; // a difference of roundings: as good as impossible, but `play` trusts its caller
@@ -42,14 +49,14 @@ pub fn improve<const W: usize>(vrptw: &Vrptw<W>, end: &State<W>, rng: &mut Rng) 
         }
         vrptw.play(&mut state, 0);
     }
-    (vrptw.score(&state) > vrptw.score(end)).then_some(state.tour)
+    Some(state)
 }
 
 /// `near[i]`: the customers that can follow `i`, the nearest first.
 pub struct Near(Vec<Vec<u16>>);
 
 impl Near {
-    fn new<const W: usize>(vrptw: &Vrptw<W>) -> Near {
+    pub fn new<const W: usize>(vrptw: &Vrptw<W>) -> Near {
         let n = vrptw.n;
         let row = |i: usize| {
             let mut others: Vec<u16> =
@@ -85,7 +92,7 @@ pub struct Plan<'a, const W: usize> {
 }
 
 impl<'a, const W: usize> Plan<'a, W> {
-    fn new(vrptw: &'a Vrptw<W>, tour: &[u16]) -> Self {
+    pub fn new(vrptw: &'a Vrptw<W>, tour: &[u16]) -> Self {
         let n = vrptw.n;
         let routes: Vec<Vec<u16>> =
             tour.split(|&j| j == 0).filter(|route| !route.is_empty()).map(<[u16]>::to_vec).collect();

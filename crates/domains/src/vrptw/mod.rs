@@ -3,11 +3,15 @@
 //!
 //! A move goes to a customer, or home: then the next vehicle leaves, empty and at the opening of the depot. Every
 //! playout serves everybody, so the fleet is part of the score and never a dead end. `Rules` says what is legal,
-//! `select.rs` what a policy search is offered of it, `local.rs` and `ruin.rs` improve finished tours, `solomon.rs`
-//! reads files, `draw.rs` shows routes. Left out: vehicles of different kinds, several depots, pick-ups.
+//! `select.rs` what a policy search is offered of it, `local.rs` and `ruin.rs` improve finished tours; `own.rs`, with
+//! `eject.rs` and `cross.rs`, is a search for nothing but routes. `table.rs` holds Solomon's instances, `solomon.rs` reads
+//! files, `draw.rs` shows routes. Left out: vehicles of different kinds, several depots, pick-ups.
 
+mod cross;
 mod draw;
+mod eject;
 mod local;
+mod own;
 mod ruin;
 mod select;
 mod set;
@@ -18,7 +22,7 @@ use select::Select;
 use set::Set;
 use solomon::{Fault, Solomon};
 use sortie_core::picture::Picture;
-use sortie_core::{Choices, Domain, Nrpa, Problem, Rng, Search};
+use sortie_core::{Choices, Domain, Own, Problem, Rng, Search, Specialist};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use std::hash::{Hash, Hasher};
 use table::Best;
@@ -379,6 +383,10 @@ impl<const W: usize> Problem for Vrptw<W> {
         local::improve(self, end, rng)
     }
 
+    fn specialist(&self, saved: Option<&[u8]>) -> Option<Box<dyn Specialist<u16> + '_>> {
+        Some(Box::new(own::Own::new(self, saved)))
+    }
+
     fn facts(&self, state: &State<W>) -> Vec<(&'static str, f64)> {
         let mut facts = vec![("vehicles", f64::from(state.vehicles)), ("distance", self.driven(state))];
         if state.late > 0 {
@@ -391,9 +399,10 @@ impl<const W: usize> Problem for Vrptw<W> {
         self.best_known
     }
 
-    // Routes are improved so well by local search that a new beginning is worth more than a third level.
+    // Its own search finds the fewest vehicles of R110, R112 and RC106 in seconds, where NRPA with local search was one over
+    // after a minute.
     fn suits(&self) -> Search {
-        Search::Nrpa(Nrpa { level: 2, bias: true, improve: true, ..Nrpa::default() })
+        Search::Own(Own {})
     }
 }
 

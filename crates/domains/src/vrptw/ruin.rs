@@ -33,9 +33,9 @@ pub struct Ruin<'a, const W: usize> {
     /// `around[i * (n - 1)..][..n - 1]`: all customers by their distance from customer `i`, itself first.
     around: Vec<u16>,
     /// Who is in no route.
-    out: Vec<u16>,
+    pub out: Vec<u16>,
     /// By customer: the rounds in which it waited.
-    waited: Vec<u32>,
+    pub waited: Vec<u32>,
     /// By route: whether this round has taken something out of it.
     ruined: Vec<bool>,
     /// Places until one is overlooked.
@@ -143,7 +143,7 @@ impl<'a, const W: usize> Ruin<'a, W> {
     }
 
     /// Takes strings of customers out of routes near a random customer, to `out`.
-    fn ruin(&mut self, plan: &mut Plan<W>, rng: &mut Rng) {
+    pub fn ruin(&mut self, plan: &mut Plan<W>, rng: &mut Rng) {
         let n = self.vrptw.n;
         let seed = 1 + rng.below(n - 1);
         let mean = ((n - 1 - self.out.len()) as f64 / plan.routes.len() as f64).max(1.0);
@@ -207,7 +207,7 @@ impl<'a, const W: usize> Ruin<'a, W> {
 
     /// Puts the customers of `out` back, each where it costs least, with up to `routes_max` routes; those for whom there
     /// is no room stay in `out`.
-    fn recreate(&mut self, plan: &mut Plan<W>, routes_max: usize, rng: &mut Rng) {
+    pub fn recreate(&mut self, plan: &mut Plan<W>, routes_max: usize, rng: &mut Rng) {
         self.sort_out(rng);
         let mut left = 0;
         for k in 0..self.out.len() {

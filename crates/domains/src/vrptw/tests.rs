@@ -409,6 +409,70 @@ fn improved_tours_stand_up_to_the_slow_checker() {
 }
 
 #[test]
+fn the_own_search_finds_legal_tours_each_better_than_the_last_and_repeats() {
+    for (i, (name, text)) in BUILT_IN.iter().enumerate() {
+        let problem = built_in(i, OBJECTIVES[i % 2], 0);
+        let run = |saved: Option<&[u8]>, slices: usize| {
+            let (mut rng, mut all) = (Rng::new(3, i as u64), Vec::new());
+            let mut own = problem.specialist(saved).unwrap();
+            (0..slices).for_each(|_| own.work(&mut rng, &mut |tour| all.push(tour.to_vec())));
+            (all, own.save())
+        };
+        let (all, saved) = run(None, 12);
+        assert_eq!(
+            (&all, &saved),
+            (&run(None, 12).0, &run(None, 12).1),
+            "{name}: the same numbers, the same tours"
+        );
+        let mut best = f64::NEG_INFINITY;
+        for tour in &all {
+            check(text, &words(&problem, tour), OBJECTIVES[i % 2]);
+            let score = problem.score(&replay_whole(&problem, &words(&problem, tour)).unwrap());
+            assert!(score > best, "{name}: {score} after {best}");
+            best = score;
+        }
+        // What was saved is where another goes on from: it has nothing to tell that is worse.
+        for tour in run(Some(&saved), 4).0 {
+            assert!(
+                problem.score(&replay_whole(&problem, &words(&problem, &tour)).unwrap()) > best,
+                "{name}"
+            );
+        }
+        // Bytes of whatever kind are no reason to panic.
+        for end in [1, 7, saved.len() / 2] {
+            run(Some(&saved[..end]), 1);
+        }
+        run(Some(&[255; 64]), 1);
+    }
+}
+
+#[test]
+fn ejections_make_room_for_who_waits_and_leave_the_plan_legal() {
+    let problem = built_in(0, Objective::Vehicles, 0);
+    let end = replay_whole(&problem, &split(ROUTES[0])).unwrap();
+    let mut plan = local::Plan::new(&problem, &end.tour);
+    let mut out = plan.remove_route(3);
+    let waited: Vec<u32> = (0..problem.n as u32).map(|j| j % 7).collect();
+    let mut waited_more = waited.clone();
+    out.iter().for_each(|&j| waited_more[j as usize] = 100);
+    let (mut rng, mut inserted) = (Rng::new(2, 0), 0);
+    for _ in 0..out.len() {
+        let j = out.remove(0);
+        if eject::insert(&mut plan, j, &waited_more, &mut out, &mut rng) {
+            inserted += 1;
+        } else {
+            out.push(j);
+        }
+    }
+    assert!(inserted > 0, "a hundred is dearer than any two");
+    let mut served: Vec<u16> = plan.routes.concat();
+    served.extend(&out);
+    served.sort_unstable();
+    assert_eq!(served, (1..=100).collect::<Vec<u16>>(), "nobody is lost and nobody is served twice");
+    assert!(local::drive(&problem, &plan).is_some(), "every route is in time");
+}
+
+#[test]
 fn the_best_known_routes_are_not_improved_and_a_fleet_too_small_is_made_the_best_of() {
     let problem = built_in(0, Objective::Vehicles, 0);
     let end = replay_whole(&problem, &split(ROUTES[0])).unwrap();
