@@ -65,11 +65,11 @@ pub fn run(args: &Args) -> Result<Verdict> {
     }
     let path = args.out.clone().unwrap_or_else(|| Path::new("runs").join(format!("campaign-{}", plan.name)));
     std::fs::create_dir_all(path.join(RECORDS)).with_context(|| path.display().to_string())?;
-    let _folder = folder::lock(&path)?;
+    let folder = folder::lock(&path)?;
     let campaign = open(&path, plan)?;
     let stop = session::stop_on_signals()?;
     let office = Office {
-        campaign: Mutex::new((campaign, Journal::open(&path.join(JOURNAL))?)),
+        campaign: Mutex::new((campaign, Journal::open(&folder, JOURNAL)?)),
         path: &path,
         seconds_max: args.time,
         stop: &stop,
