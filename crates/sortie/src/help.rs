@@ -20,8 +20,9 @@ Prove   prove    who wins, with a proof           db       proved positions
 Look    serve    runs in the browser, live        report   about runs, as a file
         compare  two sets of runs                 list     domains and searches
 Many    broker   the job engine of a grid         worker   do the jobs of others
-Own     new      a crate with your own problem    learn    move categories
-Tools   doctor   what this machine has            completions, man, schema
+        campaign many instances, one budget       new      your own, as a crate
+Tools   doctor   what this machine has            learn    move categories
+        completions, man, schema
 Study   bench    measure      scale  more nodes   reproduce  a paper's tables
 
 `sortie COMMAND --help` tells more of one, `sortie --help-all` of everything.

@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn what_a_search_does_not_have_is_refused() {
         let error = |args: &SearchArgs| build(args).unwrap_err().to_string();
-        assert!(error(&args("nrpq")).contains("nrpa, hd-nrpa, beam-nrpa, nmcs, beam, sample"));
+        assert!(error(&args("nrpq")).contains("nrpa, hd-nrpa, beam-nrpa, nmcs, beam, own, sample"));
         assert!(error(&SearchArgs { level: Some(2), ..args("sample") }).contains("no --level"));
         assert!(error(&SearchArgs { alpha: Some(2.0), ..args("nmcs") }).contains("no --alpha"));
         assert!(error(&SearchArgs { level: Some(0), ..args("nrpa") }).contains("1 to 8"));
