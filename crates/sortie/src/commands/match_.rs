@@ -159,6 +159,12 @@ fn hold(
     json: bool,
     quiet: bool,
 ) -> Result<Verdict> {
+    // Before the players are opened: what is refused starts no program.
+    #[cfg(feature = "grid")]
+    if let Some(grid) = &grid {
+        grid::match_::check(request)?;
+        grid.without_claims()?;
+    }
     let hall = Hall::open(request)?;
     let mut contest = Match::new(Plan {
         players: request.players.len(),
@@ -169,11 +175,6 @@ fn hold(
     });
     if let Some(sprt) = &request.sprt {
         sprt.check().map_err(|message| anyhow::anyhow!("{}: {message}", path.join(MATCH).display()))?;
-    }
-    #[cfg(feature = "grid")]
-    if let Some(grid) = &grid {
-        grid::match_::check(request)?;
-        grid.without_claims()?;
     }
     let home = Home::open(path, MATCH, request)?;
     for (game, line) in home.before.iter().zip(1..) {

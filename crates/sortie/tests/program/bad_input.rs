@@ -99,7 +99,7 @@ fn parameters_out_of_range() {
         ("--seed -1", "seed"),
         ("--seed 99999999999999999999", "seed"),
         ("--selective perhaps", "selective"),
-        ("--search nrpx", "nrpa, hd-nrpa, beam-nrpa, nmcs, beam, sample"),
+        ("--search nrpx", "nrpa, hd-nrpa, beam-nrpa, nmcs, beam, own, sample"),
         ("--search sample --level 2", "no --level"),
         ("--search sample --iterations 2", "no --iterations"),
         ("--search nmcs --iterations 10", "no --iterations"),

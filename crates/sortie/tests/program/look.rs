@@ -32,7 +32,8 @@ fn a_reader_that_leaves_early_is_no_failure() {
 fn help_is_there() {
     let home = Home::new();
     assert!(home.run("--help").stdout.contains("sortie solve samegame/1"));
-    assert!(home.run("solve --help").stdout.contains("Examples:"));
+    assert!(home.run("solve --help").stdout.contains("sortie solve morpion/5D"));
+    assert!(home.run("solve --help-all").stdout.contains("Examples:"));
     assert!(home.run("--version").stdout.contains(env!("CARGO_PKG_VERSION")));
     let all = home.run("--version --verbose");
     assert!(all.code == 0 && all.stdout.contains("\nhot loops  "), "{}", all.stdout);
