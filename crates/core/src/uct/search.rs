@@ -21,6 +21,8 @@ use std::time::Instant;
 
 /// How many simulations a worker claims, and does, between two looks at the clock.
 const CLAIM: u64 = 32;
+/// A search by nodes ends when so many simulations in a row have added none: there may be no position left to add.
+const BARREN: u64 = 10_000;
 /// A line in the tree longer than this is played out, not followed.
 const PATH_MAX: usize = 4096;
 
@@ -55,6 +57,8 @@ pub struct Worker<G: Game> {
     pub playouts: u64,
     pub depth: u32,
     pub cpu_seconds: f64,
+    /// The nodes ever added to the tree when it was seen to grow last, and `playouts` then.
+    grown: (u64, u64),
 }
 
 /// A simulation that has been selected: where it went, and what is there.
@@ -80,6 +84,7 @@ impl<G: Game> Worker<G> {
             playouts: 0,
             depth: 0,
             cpu_seconds: 0.0,
+            grown: (0, 0),
         }
     }
 
@@ -101,6 +106,7 @@ impl<G: Game> Worker<G> {
     fn search_on(&mut self, shared: &Shared<G>, tell: &mut dyn FnMut(&Shared<G>), processor: Processor) {
         let cpu = ThreadTime::now();
         let cpu_before = self.cpu_seconds;
+        self.grown = (shared.tree.added(), self.playouts);
         let mut granted = 0;
         // One at a time needs no queue, and knows how many came to the root.
         let single = shared.uct.in_flight == 1 && shared.uct.threads == 1;
@@ -148,12 +154,18 @@ impl<G: Game> Worker<G> {
     }
 
     /// How many more simulations this worker may begin; 0: the budget is spent.
-    fn claim(&self, shared: &Shared<G>) -> u64 {
+    fn claim(&mut self, shared: &Shared<G>) -> u64 {
         let budget = shared.budget;
+        let added = shared.tree.added();
+        if added != self.grown.0 {
+            self.grown = (added, self.playouts);
+        }
         let threads = f64::from(shared.uct.threads);
         let spent = budget.seconds.is_some_and(|s| shared.begun.elapsed().as_secs_f64() >= s)
             || budget.cpu_seconds.is_some_and(|s| self.cpu_seconds * threads >= s)
-            || budget.nodes.is_some_and(|n| shared.tree.added() - shared.added_before >= n);
+            || budget
+                .nodes
+                .is_some_and(|n| added - shared.added_before >= n || self.playouts - self.grown.1 >= BARREN);
         if spent {
             return 0;
         }

@@ -259,4 +259,10 @@ fn limits_of_every_kind_end_a_search() {
     assert_eq!(run(Budget::playouts(77)).playouts, 77);
     let stopped = player.think(&Budget::default(), &AtomicBool::new(true), &mut |_| {}).unwrap();
     assert!(stopped.best.is_some(), "a move even when stopped at once");
+    // A tree that is all there cannot grow to more nodes than it has.
+    let small = Arc::new(Thicket { seed: 4, depth: 2, branching: 2, ragged: false });
+    let mut player = Searcher::new(small, Uct { solver: false, ..Uct::plain() }, 1).unwrap();
+    let budget = Budget { nodes: Some(1000), ..Budget::default() };
+    let whole = player.think(&budget, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert!(whole.best.is_some() && whole.nodes < 10, "{}", whole.nodes);
 }
