@@ -59,21 +59,15 @@
 
 mod args;
 mod campaign;
-mod checkpoint;
-mod clock;
 mod commands;
 mod contest;
 mod convert;
 mod database;
-mod duration;
 mod engine;
-mod folder;
 mod font;
 mod front;
 mod grid;
 mod help;
-mod journal;
-mod mailbox;
 mod output;
 mod players;
 mod policy;
@@ -82,13 +76,15 @@ mod progress;
 mod ranks;
 mod raster;
 mod scale;
-mod scribe;
 mod searches;
 mod session;
 mod source;
 mod study;
 mod thought;
 mod words;
+
+// The run folder is a crate of its own; the commands know its modules by their names.
+use sortie_runs::{checkpoint, clock, duration, folder, journal, mailbox, scribe};
 
 use args::{Bench, Cli, Command};
 use clap::Parser;

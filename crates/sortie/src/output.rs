@@ -1,12 +1,10 @@
 //! What goes to stdout: results, for people and for programs. Messages and progress go to stderr, elsewhere.
 
 use crate::duration;
-use crate::folder::{self, Spec};
-use crate::searches;
-use crate::source::Instance;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
-use sortie_core::{Position, Solution, StopReason};
+use sortie_core::Position;
+pub use sortie_runs::text::{number, rounded, score};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -29,20 +27,6 @@ pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// A score: whole numbers whole, others to at most four decimals.
-pub fn score(score: f64) -> String {
-    if score == score.trunc() && score.abs() < 1e15 {
-        return format!("{}", score as i64);
-    }
-    let text = format!("{score:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
-}
-
-/// A score as JSON: whole numbers without a decimal point.
-pub fn number(score: f64) -> Value {
-    if score == score.trunc() && score.abs() < 1e15 { json!(score as i64) } else { json!(score) }
-}
-
 /// A count in groups of three: `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -59,67 +43,6 @@ pub fn count(n: u64) -> String {
 /// A path as JSON; what is not Unicode in it is replaced.
 pub fn path(path: &Path) -> Value {
     json!(path.to_string_lossy())
-}
-
-/// A number of seconds that is not longer than it is exact.
-pub fn rounded(seconds: f64) -> Value {
-    json!((seconds * 1e6).round() / 1e6)
-}
-
-/// How a run ended: what `--json` prints and `result.json` holds.
-pub struct Summary<'a> {
-    /// What was run.
-    pub spec: &'a Spec,
-    /// On what.
-    pub instance: &'a Instance,
-    /// Where it is kept.
-    pub folder: &'a Path,
-    /// The best solution.
-    pub best: &'a Solution,
-    /// Its position.
-    pub position: &'a Position,
-    /// Playouts of all streams and sessions.
-    pub playouts: u64,
-    /// Wall time of all sessions.
-    pub seconds: f64,
-    /// CPU time of all sessions.
-    pub cpu_seconds: f64,
-    /// Why the run ended.
-    pub reason: StopReason,
-}
-
-impl Summary<'_> {
-    /// The result as JSON. Facts of the domain stand beside the rest and never replace it.
-    pub fn to_json(&self) -> Map<String, Value> {
-        let spec = self.spec;
-        let Value::Object(mut map) = json!({
-            "domain": self.instance.domain(),
-            "instance": spec.instance,
-            "search": spec.search.name(),
-            "parameters": searches::parameters_of(&spec.search),
-            "seed": spec.seed,
-            "streams": spec.streams,
-            "threads": spec.threads,
-            "limits": spec.limits,
-            "score": number(self.best.score),
-            "best_known": self.instance.best_known().map(number),
-            "moves": self.best.moves,
-            "playouts": self.playouts,
-            "playouts_per_second": number((self.playouts as f64 / self.seconds.max(1e-9)).round()),
-            "seconds": rounded(self.seconds),
-            "cpu_seconds": rounded(self.cpu_seconds),
-            "reason": self.reason,
-            "folder": path(self.folder),
-            "record": path(&self.folder.join(folder::RECORD)),
-            "version": env!("CARGO_PKG_VERSION"),
-        }) else {
-            unreachable!("an object was written")
-        };
-        for &(key, value) in &self.position.facts {
-            map.entry(key).or_insert(number(value));
-        }
-        map
-    }
 }
 
 /// A result for people: the board, then what was found and how.
@@ -202,10 +125,7 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!([3145.0, -1650.25, 0.1 + 0.2, -0.0].map(score), ["3145", "-1650.25", "0.3", "0"]);
         assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!(number(3.0).to_string(), "3");
-        assert_eq!(number(3.5).to_string(), "3.5");
     }
 
     #[test]

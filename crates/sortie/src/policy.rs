@@ -2,19 +2,13 @@
 //! keeps a copy, and a run goes on with nothing but the network it began with. A build without the feature `neural`
 //! knows of policies only that it has none.
 
-use crate::source::{Instance, plain};
+use crate::source::Instance;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use serde::{Deserialize, Serialize};
-use sortie_core::{Guide, Trust, mix};
-use std::fs::File;
-use std::io::Read;
+use sortie_core::{Guide, Trust};
+use sortie_runs::network::hash;
+pub use sortie_runs::network::{POLICY, PolicySpec, read};
 use std::path::{Path, PathBuf};
-
-/// The copy of the network in a run folder.
-pub const POLICY: &str = "policy.safetensors";
-/// No network is larger than this.
-const BYTES_MAX: u64 = 64 << 20;
 
 /// Which network, and how much is made of it.
 #[derive(Debug, Clone, Default, Args)]
@@ -46,43 +40,6 @@ impl PolicyArgs {
     }
 }
 
-/// A policy as a spec holds it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PolicySpec {
-    /// The file, as it was named.
-    pub file: String,
-    /// The hash of its bytes.
-    pub hash: String,
-    /// How much is made of it.
-    pub trust: Trust,
-}
-
-impl PolicySpec {
-    /// The network in a file.
-    #[cfg(feature = "neural")]
-    pub fn of(path: &Path, trust: Trust) -> Result<PolicySpec> {
-        let bytes = read(path).map_err(|message| anyhow!("{}: {message}", path.display()))?;
-        Ok(PolicySpec { file: path.display().to_string(), hash: hash(&bytes), trust })
-    }
-
-    /// For people: `policy net.safetensors, temperature 0.5`.
-    pub fn describe(&self) -> String {
-        let Trust { temperature, mix, once } = self.trust;
-        let mut text = format!("policy {}", self.file);
-        if temperature != 1.0 {
-            text += &format!(", policy temperature {temperature}");
-        }
-        if mix != 1.0 {
-            text += &format!(", mix {mix}");
-        }
-        if once {
-            text += ", one pass";
-        }
-        text
-    }
-}
-
 /// A policy that was read.
 pub struct Policy {
     /// What the spec keeps of it.
@@ -91,6 +48,13 @@ pub struct Policy {
     pub bytes: Vec<u8>,
     /// What searches are handed.
     pub guide: Guide,
+}
+
+/// What a spec keeps of the network in a file.
+#[cfg(feature = "neural")]
+pub fn spec_of(path: &Path, trust: Trust) -> Result<PolicySpec> {
+    let bytes = read(path).map_err(|message| anyhow!("{}: {message}", path.display()))?;
+    Ok(PolicySpec::of(path, &bytes, trust))
 }
 
 /// The policy that the arguments ask for.
@@ -109,7 +73,7 @@ pub fn open(args: &PolicyArgs, instance: &Instance) -> Result<Option<Policy>> {
     let trust = args.trust()?;
     let bytes = read(path).map_err(|message| anyhow!("{}: {message}", path.display()))?;
     let guide = guide(&bytes, trust, instance).with_context(|| path.display().to_string())?;
-    let spec = PolicySpec { file: path.display().to_string(), hash: hash(&bytes), trust };
+    let spec = PolicySpec::of(path, &bytes, trust);
     Ok(Some(Policy { spec, bytes, guide }))
 }
 
@@ -140,27 +104,6 @@ fn check(trust: Trust) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of a file. The error is one line without the path.
-pub fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let file = File::open(path).map_err(|error| plain(&error))?;
-    if file.metadata().map_err(|error| plain(&error))?.is_dir() {
-        return Err("it is a folder".into());
-    }
-    let mut bytes = Vec::new();
-    file.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| plain(&error))?;
-    if bytes.len() as u64 > BYTES_MAX {
-        return Err(format!("larger than {} MiB", BYTES_MAX >> 20));
-    }
-    Ok(bytes)
-}
-
-/// A hash of all bytes, for telling networks apart and not against forgery.
-fn hash(bytes: &[u8]) -> String {
-    let word = |chunk: &[u8]| chunk.iter().fold(0, |word, &byte| word << 8 | byte as u64);
-    let hash = bytes.chunks(8).fold(bytes.len() as u64, |hash, chunk| mix(hash ^ word(chunk)));
-    format!("{hash:016x}")
-}
-
 #[cfg(feature = "neural")]
 fn guide(bytes: &[u8], trust: Trust, instance: &Instance) -> Result<Guide> {
     let net = sortie_neural::Net::from_bytes(bytes)?;
@@ -179,15 +122,6 @@ fn guide(_: &[u8], _: Trust, _: &Instance) -> Result<Guide> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hashes_tell_files_apart() {
-        let all = [&b""[..], b"a", b"\0", b"\0\0", b"12345678", b"123456780", b"012345678"].map(hash);
-        for (i, one) in all.iter().enumerate() {
-            assert!(!all[..i].contains(one));
-        }
-        assert_eq!(hash(b"12345678"), all[4]);
-    }
 
     #[test]
     fn options_without_a_policy_are_refused() {

@@ -3,26 +3,13 @@
 use crate::duration;
 use crate::output::{count, score};
 use crossterm::terminal;
+use sortie_runs::scribe::{Status, Teller};
 use std::io::{IsTerminal, Write};
 
 /// A live line is redrawn so often.
 const LIVE_SECONDS: f64 = 0.2;
 /// A plain line at least so often.
 const PLAIN_SECONDS: f64 = 5.0;
-
-/// How a run stands.
-pub struct Status {
-    /// Its best score: on disk, unless the disk fails.
-    pub best: Option<f64>,
-    /// Playouts of all sessions.
-    pub playouts: u64,
-    /// Playouts per second of this session.
-    pub rate: f64,
-    /// Wall time of all sessions.
-    pub seconds: f64,
-    /// Wall time to go, where it can be told.
-    pub left: Option<f64>,
-}
 
 #[derive(PartialEq)]
 enum Mode {
@@ -49,25 +36,6 @@ impl Progress {
             false => Mode::Plain,
         };
         Progress { mode, told_seconds: seconds, kept_seconds: seconds, drawn: false }
-    }
-
-    /// A better solution is on disk.
-    pub fn improved(&mut self, best: f64, stream: u32, seconds: f64) {
-        // On a terminal the live line shows the best; only now and then is one kept, at growing distances.
-        let keep = match self.mode {
-            Mode::Silent => false,
-            Mode::Plain => true,
-            Mode::Live => seconds >= 1.0 && seconds >= 1.5 * self.kept_seconds,
-        };
-        if keep {
-            self.kept_seconds = seconds;
-            self.line(&format!("{:>9}  best {} (stream {stream})", duration::show(seconds), score(best)));
-        }
-    }
-
-    /// Time passes.
-    pub fn tick(&mut self, status: &Status) {
-        self.show(status.seconds, || status_line(status));
     }
 
     /// Time passes, and this is how it stands: told when it is due.
@@ -106,6 +74,35 @@ impl Progress {
             let _ = std::io::stderr().flush();
             self.drawn = false;
         }
+    }
+}
+
+impl Teller for Progress {
+    /// A better solution is on disk.
+    fn improved(&mut self, best: f64, stream: u32, seconds: f64) {
+        // On a terminal the live line shows the best; only now and then is one kept, at growing distances.
+        let keep = match self.mode {
+            Mode::Silent => false,
+            Mode::Plain => true,
+            Mode::Live => seconds >= 1.0 && seconds >= 1.5 * self.kept_seconds,
+        };
+        if keep {
+            self.kept_seconds = seconds;
+            self.line(&format!("{:>9}  best {} (stream {stream})", duration::show(seconds), score(best)));
+        }
+    }
+
+    /// Time passes.
+    fn tick(&mut self, status: &Status) {
+        self.show(status.seconds, || status_line(status));
+    }
+
+    fn line(&mut self, text: &str) {
+        Progress::line(self, text);
+    }
+
+    fn clear(&mut self) {
+        Progress::clear(self);
     }
 }
 

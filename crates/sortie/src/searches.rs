@@ -5,6 +5,7 @@ use crate::args::SearchArgs;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 use sortie_core::{PerLevel, Search};
+pub use sortie_runs::spec::describe;
 
 /// Every search with one line about it, in the order of `sortie list`.
 pub const SEARCHES: &[(&str, &str)] = &[
@@ -39,9 +40,6 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("parallel", "the level whose calls are made in parallel: none, shared:L or local:L; or islands:E"),
     ("workers", "parallel calls at a time"),
 ];
-
-/// Parameters that a line about a search leaves out while they have their defaults.
-const UNSAID: [&str; 6] = ["temperature", "stabilise", "noise", "repetitions", "parallel", "workers"];
 
 /// What `--search auto` stands for, which is also what is taken when no parameter of a search is given: what the problem
 /// says suits it. Parameters that are given stay as they are; given without a name, they are those of NRPA as published.
@@ -133,28 +131,6 @@ pub fn parameters_of(search: &Search) -> Map<String, Value> {
     map
 }
 
-/// One line: `nrpa level 3, iterations 100, alpha 1`; switches that are off are left out.
-pub fn describe(search: &Search) -> String {
-    let defaults = parameters(search.name());
-    let said = parameters_of(search)
-        .into_iter()
-        .filter(|(key, value)| !UNSAID.contains(&key.as_str()) || defaults.get(key) != Some(value))
-        .map(|(key, value)| (key.replace('_', " "), value));
-    let shown = said.filter_map(|(key, value)| match value {
-        Value::String(text) => Some(format!("{key} {text}")),
-        Value::Bool(false) => None,
-        Value::Bool(true) => Some(key),
-        Value::Number(n) => Some(format!("{key} {}", crate::output::score(n.as_f64()?))),
-        Value::Array(values) => {
-            let words: Vec<String> = values.iter().map(Value::to_string).collect();
-            Some(format!("{key} {}", words.join(",")))
-        }
-        other => Some(format!("{key} {other}")),
-    });
-    let shown: Vec<String> = shown.collect();
-    format!("{} {}", search.name(), shown.join(", ")).trim_end().to_string()
-}
-
 /// How a run is divided: the arguments of its search, and how many independent streams of it there are.
 /// `--parallel root` is nothing but streams; the other forms have one stream, whose calls the threads share.
 pub fn divide(args: &SearchArgs, best_of: Option<u32>, threads: u32) -> Result<(SearchArgs, u32)> {
@@ -179,18 +155,6 @@ pub fn divide(args: &SearchArgs, best_of: Option<u32>, threads: u32) -> Result<(
             args.workers.get_or_insert(threads);
             Ok((args, best_of.unwrap_or(1)))
         }
-    }
-}
-
-/// The playouts of one whole search, where the parameters tell.
-pub fn playouts(search: &Search) -> Option<f64> {
-    match search {
-        Search::Nrpa(nrpa) if nrpa.repetitions == 0 => {
-            Some((nrpa.iterations as f64).powi(nrpa.level as i32) * nrpa.stabilise as f64)
-        }
-        Search::HdNrpa(hd) => Some((1..=hd.level as usize).map(|l| hd.iterations.at(l) as f64).product()),
-        Search::BeamNrpa(beam) => Some(beam.playouts()),
-        _ => None,
     }
 }
 

@@ -2,18 +2,22 @@
 //! it and `resume` goes on with one.
 
 use crate::checkpoint::Checkpoint;
-use crate::folder::{self, Folder, Spec};
+use crate::folder::{self, Folder};
 use crate::grid::island::Maker;
 use crate::mailbox::{Found, Mailbox};
-use crate::output::{self, Summary, number, rounded};
+use crate::output;
+use crate::progress::Progress;
 use crate::scribe::{Scribe, record};
 use crate::source::Instance;
 use crate::{Verdict, clock, searches};
 use anyhow::{Context, Result, anyhow};
-use serde_json::{Value, json};
+use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use sortie_core::{CallMaker, Control, Guide, Outcomes, Record, Solution, StopReason};
+use sortie_runs::event::Event;
+use sortie_runs::result::RunResult;
+use sortie_runs::spec::Spec;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -69,8 +73,8 @@ impl Session {
         };
         control.calls = maker.as_ref().map(|maker| maker as &dyn CallMaker);
         let resume = before.streams.clone();
-        let mut scribe =
-            Scribe::new((folder, spec), (&control, &mailbox), self.best.clone(), before, self.quiet);
+        let teller = Box::new(Progress::new(self.quiet, control.seconds()));
+        let mut scribe = Scribe::new((folder, spec), (&control, &mailbox), self.best.clone(), before, teller);
         self.announce(&mut scribe, &control, &mailbox);
 
         let problem = instance.problem()?;
@@ -99,26 +103,24 @@ impl Session {
     fn announce(&self, scribe: &mut Scribe, control: &Control, mailbox: &Mailbox) {
         let spec = &self.spec;
         let event = if self.resumed {
-            json!({
-                "event": "resumed",
-                "time": clock::now(),
-                "seconds": rounded(control.seconds()),
-                "playouts": mailbox.playouts(),
-                "best": self.best.as_ref().map(|best| number(best.score)),
-                "threads": spec.threads,
-            })
+            Event::Resumed {
+                time: clock::now(),
+                seconds: control.seconds(),
+                playouts: mailbox.playouts(),
+                best: self.best.as_ref().map(|best| best.score),
+                threads: spec.threads,
+            }
         } else {
-            json!({
-                "event": "started",
-                "time": clock::now(),
-                "instance": spec.instance,
-                "search": spec.search,
-                "seed": spec.seed,
-                "streams": spec.streams,
-                "threads": spec.threads,
-                "limits": spec.limits,
-                "version": spec.sortie,
-            })
+            Event::Started {
+                time: clock::now(),
+                instance: spec.instance.clone(),
+                search: spec.search.clone(),
+                seed: spec.seed,
+                streams: spec.streams,
+                threads: spec.threads,
+                limits: spec.limits.clone(),
+                version: spec.sortie.clone(),
+            }
         };
         scribe.event(event);
         if !self.quiet {
@@ -156,27 +158,11 @@ impl Session {
         if !scribe.saved.as_ref().is_some_and(same) || !self.folder.path.join(folder::RECORD).exists() {
             scribe.write_record(record(&self.spec, &found));
         }
-        let summary = Summary {
-            spec: &self.spec,
-            instance: &self.instance,
-            folder: &self.folder.path,
-            best,
-            position: &position,
-            playouts: outcomes.playouts,
-            seconds,
-            cpu_seconds,
-            reason: outcomes.reason,
-        };
-        let result = summary.to_json();
-        scribe.event(json!({
-            "event": "finished",
-            "time": clock::now(),
-            "seconds": rounded(seconds),
-            "cpu_seconds": rounded(cpu_seconds),
-            "playouts": outcomes.playouts,
-            "score": number(best.score),
-            "reason": outcomes.reason,
-        }));
+        let (playouts, reason) = (outcomes.playouts, outcomes.reason);
+        let result = RunResult::new(&self.spec, &self.folder.path, best, self.instance.best_known());
+        let result = result.ended(playouts, seconds, cpu_seconds, reason).to_json(&position);
+        let (time, score) = (clock::now(), best.score);
+        scribe.event(Event::Finished { time, seconds, cpu_seconds, playouts, score, reason });
         let text = serde_json::to_string_pretty(&result)?;
         let written = self.folder.write(folder::RESULT, (text + "\n").as_bytes());
         scribe.check(folder::RESULT, written);

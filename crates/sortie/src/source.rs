@@ -5,15 +5,10 @@ use crate::folder;
 use anyhow::{Context, Result, anyhow, bail};
 use sortie_core::{AnyGame, AnyProblem, OpenError, Opened, Origin, Position, Record, ReplayError};
 use sortie_domains::catalogue;
+use sortie_runs::limits::{INSTANCE_BYTES_MAX, TEXT_BYTES_MAX};
+pub use sortie_runs::text::{plain, read_text};
 use std::cell::RefCell;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// No instance file is larger than this.
-const INSTANCE_BYTES_MAX: u64 = 16 << 20;
-/// No record is larger than this.
-const RECORD_BYTES_MAX: u64 = 64 << 20;
 
 /// The header line of a record that says where its game begins.
 pub const POSITION: &str = "position";
@@ -173,7 +168,7 @@ impl Source {
     /// Reads a record file, or the best record of a run folder.
     pub fn read(given: &Path) -> Result<Source> {
         let path = if given.is_dir() { given.join(folder::RECORD) } else { given.to_path_buf() };
-        let text = read_text(&path, RECORD_BYTES_MAX).map_err(|message| match given.is_dir() {
+        let text = read_text(&path, TEXT_BYTES_MAX).map_err(|message| match given.is_dir() {
             true if given.join(folder::SPEC).exists() => {
                 anyhow!("{}: this run has no {} yet ({message})", given.display(), folder::RECORD)
             }
@@ -192,31 +187,4 @@ impl Source {
             .and_then(|instance| instance.begin_as(&self.record))
             .with_context(|| format!("{}: cannot open its instance", self.path.display()))
     }
-}
-
-/// Reads a text file. The error is one line without the path.
-pub fn read_text(path: &Path, bytes_max: u64) -> Result<String, String> {
-    let bytes = read_bytes(path, bytes_max)?;
-    String::from_utf8(bytes).map_err(|_| "not a text file (not UTF-8)".into())
-}
-
-/// The same for any file.
-pub fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
-    let file = File::open(path).map_err(|error| plain(&error))?;
-    let meta = file.metadata().map_err(|error| plain(&error))?;
-    if meta.is_dir() {
-        return Err("it is a folder".into());
-    }
-    let mut bytes = Vec::new();
-    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| plain(&error))?;
-    if bytes.len() as u64 > bytes_max {
-        return Err(format!("larger than {} MiB", bytes_max >> 20));
-    }
-    Ok(bytes)
-}
-
-/// The message of an I/O error without the number of the operating system.
-pub fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }

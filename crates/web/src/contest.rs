@@ -2,8 +2,8 @@
 //! The log is read line by line; what is kept is a count for each pairing and one number for each pair under way.
 
 use crate::events::{Reached, read_lines};
-use serde::Deserialize;
 use sortie_jobs::contest::{Games, Pairs};
+use sortie_runs::game::{Game, Reason};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::Path;
@@ -14,43 +14,6 @@ const LATEST: usize = 60;
 const PENDING_MAX: usize = 100_000;
 /// Players beyond this many are no match of ours.
 const PLAYERS_MAX: usize = 200;
-
-/// A line of the log.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Game {
-    /// Its number.
-    pub game: u64,
-    /// What was played.
-    pub instance: String,
-    /// Who moved first.
-    pub first: String,
-    /// Who moved second.
-    pub second: String,
-    /// How many of the moves are the opening.
-    #[serde(default)]
-    pub opening: usize,
-    /// All moves.
-    pub moves: Vec<String>,
-    /// `first`, `second` or `draw`.
-    pub result: String,
-    /// `rules`, `length`, `agreed` or `fault`.
-    pub reason: String,
-    /// What else there is to say about that.
-    #[serde(default)]
-    pub detail: String,
-}
-
-impl Game {
-    /// For who moved first; `None` if the result means nothing.
-    fn score(&self) -> Option<f64> {
-        match self.result.as_str() {
-            "first" => Some(1.0),
-            "second" => Some(0.0),
-            "draw" => Some(0.5),
-            _ => None,
-        }
-    }
-}
 
 /// The results of one player against another.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -97,14 +60,13 @@ impl Log {
     }
 
     fn take(&mut self, mut game: Game) {
-        let (Some(score), Some(a), Some(b)) =
-            (game.score(), self.number(&game.first), self.number(&game.second))
-        else {
+        let score = game.result.score();
+        let (Some(a), Some(b)) = (self.number(&game.first), self.number(&game.second)) else {
             self.skipped += 1;
             return;
         };
         self.games += 1;
-        self.faults += u64::from(game.reason == "fault");
+        self.faults += u64::from(game.reason == Reason::Fault);
         // As the player with the lower number sees it.
         let (low, high, score) = if a <= b { (a, b, score) } else { (b, a, 1.0 - score) };
         let tally = self.tallies.entry((low, high)).or_default();
@@ -191,8 +153,9 @@ mod tests {
         let path = home.path().join("games.jsonl");
         let line = |game: u64, first: &str, second: &str, result: &str| {
             format!(
-                "{{\"game\":{game},\"instance\":\"nim/21\",\"first\":\"{first}\",\"second\":\"{second}\",\
-                 \"moves\":[\"1\"],\"result\":\"{result}\",\"reason\":\"rules\"}}\n"
+                "{{\"game\":{game},\"instance\":\"nim/21\",\"first\":\"{first}\",\"second\":\"{second}\",\"seeds\":[1,2],\
+                 \"opening\":0,\"moves\":[\"1\"],\"result\":\"{result}\",\"reason\":\"rules\",\"seconds\":0.1,\
+                 \"thought_seconds\":[0.1,0.0]}}\n"
             )
         };
         let text = [
@@ -214,7 +177,7 @@ mod tests {
         assert_eq!(tally.pairs.0, [0, 1, 0, 0, 1]);
         assert_eq!(log.tally(1, 0).pairs.0, [1, 0, 0, 1, 0]);
         assert_eq!(log.order(), [0, 2, 1]);
-        assert_eq!(find(&path, 3).unwrap().unwrap().result, "draw");
+        assert_eq!(find(&path, 3).unwrap().unwrap().result, sortie_runs::game::Ended::Draw);
         assert!(find(&path, 9).unwrap().is_none());
     }
 }

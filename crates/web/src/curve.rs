@@ -1,6 +1,6 @@
 //! The best score over time: read from the events of a run with bounded memory, thinned to what a screen can show.
 
-use crate::events::{Event, Reached, read_lines};
+use crate::events::{Glance, Reached, read_lines};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io;
@@ -159,14 +159,14 @@ impl History {
     /// Reads on.
     pub fn go_on(&mut self, path: &Path, bytes_max: u64) -> io::Result<()> {
         let offset = self.reached.offset;
-        self.reached = read_lines(path, offset, bytes_max, &mut |_, line| match Event::parse(line) {
+        self.reached = read_lines(path, offset, bytes_max, &mut |_, line| match Glance::parse(line) {
             Some(event) => self.take(&event),
             None => self.skipped += u64::from(!line.is_empty()),
         })?;
         Ok(())
     }
 
-    fn take(&mut self, event: &Event) {
+    fn take(&mut self, event: &Glance) {
         self.events += 1;
         self.ended = None;
         match &*event.event {

@@ -1,59 +1,11 @@
 //! `events.jsonl` and other files of one JSON object a line, read from any place on, whole lines only, with bounded
 //! memory however long the file is. What is not JSON is skipped and counted, as `docs/formats.md` says.
 
-use serde::Deserialize;
-use std::borrow::Cow;
+pub use sortie_runs::event::Glance;
+use sortie_runs::limits::LINE_BYTES_MAX;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
-
-/// A longer line is nothing that Sortie wrote.
-const LINE_BYTES_MAX: u64 = 4 << 20;
-
-/// One event of a run. Keys that are missing or of another kind are `None`; other keys do not matter here.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-pub struct Event<'a> {
-    /// `started`, `improved`, `progress`, `resumed`, `finished`.
-    #[serde(borrow)]
-    pub event: Cow<'a, str>,
-    /// Wall time of the run.
-    pub seconds: Option<f64>,
-    /// CPU time of the run.
-    pub cpu_seconds: Option<f64>,
-    /// Playouts of all streams; of one stream in `improved`.
-    pub playouts: Option<f64>,
-    /// The best score so far.
-    pub best: Option<f64>,
-    /// The score that was found.
-    pub score: Option<f64>,
-    /// The stream that found it.
-    pub stream: Option<u64>,
-    /// Tenth, half and nine tenths of the streams have at least this as their own best.
-    pub band: Option<[f64; 3]>,
-    /// The mean entropy of the policies.
-    pub entropy: Option<f64>,
-    /// Why the run ended.
-    #[serde(borrow)]
-    pub reason: Option<Cow<'a, str>>,
-    /// UTC.
-    #[serde(borrow)]
-    pub time: Option<Cow<'a, str>>,
-}
-
-impl Event<'_> {
-    /// Reads a line.
-    pub fn parse(line: &[u8]) -> Option<Event<'_>> {
-        serde_json::from_slice(line).ok()
-    }
-
-    /// The best score by then, if the event tells.
-    pub fn best_by_then(&self) -> Option<f64> {
-        match &*self.event {
-            "improved" | "finished" => self.score,
-            _ => self.best,
-        }
-    }
-}
 
 /// How far reading came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +116,7 @@ mod tests {
         let read = |offset, max| {
             let mut seen = Vec::new();
             let reached = read_lines(&path, offset, max, &mut |_, line| {
-                seen.push(Event::parse(line).map(|event| event.event.into_owned()));
+                seen.push(Glance::parse(line).map(|event| event.event.into_owned()));
             });
             (seen, reached.unwrap())
         };

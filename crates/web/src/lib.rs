@@ -2,7 +2,7 @@
 //! the same parts. It reads folders and can change nothing.
 //!
 //! `http` is the protocol, `site` decides who may see what and which page it is, `library` and `run` read folders,
-//! `live` follows one, `pages` write HTML. A new kind of folder is a line in `run::Kind` and a file in `pages`.
+//! `live` follows one, `pages` write HTML. A new kind of folder is a line in `sortie_runs::kind` and a file in `pages`.
 
 #![forbid(unsafe_code)]
 

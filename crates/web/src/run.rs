@@ -2,119 +2,22 @@
 //! what is missing, torn or foreign becomes a sentence in `trouble`. Nothing is written and no lock is taken.
 
 use crate::curve::History;
-use crate::events::{Event, read_back};
+use crate::events::{Glance, read_back};
 use crate::show;
 use serde_json::Value;
-use sortie_core::Opened;
-use sortie_core::{AnyGame, AnyProblem, Record};
+use sortie_core::{AnyGame, AnyProblem, Opened, Record};
+pub use sortie_runs::folder::{EVENTS, RECORD, RESULT};
+use sortie_runs::folder::{FORMAT, INSTANCE, LOCK};
+pub use sortie_runs::kind::{GAMES, JOBS, Kind, RATES, SPEC};
+use sortie_runs::limits::TEXT_BYTES_MAX;
+use sortie_runs::text::{self, line_of, plain};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-pub const SPEC: &str = "spec.toml";
-pub const EVENTS: &str = "events.jsonl";
-pub const RECORD: &str = "best.record";
-pub const RESULT: &str = "result.json";
-pub const GAMES: &str = "games.jsonl";
-/// The answers of a proof search.
-pub const JOBS: &str = "jobs.jsonl";
-/// How fast everybody was in a study of scaling.
-pub const RATES: &str = "rates.jsonl";
-const INSTANCE: &str = "instance.txt";
-const LOCK: &str = "lock";
-
-/// The version of the folder's format that is read here.
-const FORMAT: i64 = 1;
-/// No text file of a folder is larger than this.
-const TEXT_BYTES_MAX: u64 = 16 << 20;
 /// Who has written nothing for so long is not at work, if the lock cannot tell.
 const SILENT_SECONDS: f64 = 5.0;
-
-/// What a folder holds. Another kind of run is a line in `MARKS` and a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A search for a solution.
-    Solve,
-    /// Games between players.
-    Match,
-    /// Games that find parameters.
-    Tune,
-    /// A table or figure of a paper.
-    Study,
-    /// A search for the value of a position.
-    Prove,
-    /// How spread searches scale.
-    Scale,
-    /// Games to learn from.
-    Data,
-    /// A network that learns.
-    Train,
-    /// Experts and networks that learn from them, in turn.
-    Exit,
-    /// Some files of a run, but not the one that says what it is.
-    Torn,
-    /// Nothing of ours.
-    Foreign,
-}
-
-/// The file that makes a folder one of a kind.
-const MARKS: [(&str, Kind); 14] = [
-    (SPEC, Kind::Solve),
-    ("match.toml", Kind::Match),
-    ("tune.toml", Kind::Tune),
-    ("study.toml", Kind::Study),
-    ("prove.toml", Kind::Prove),
-    ("scale.toml", Kind::Scale),
-    ("data.toml", Kind::Data),
-    ("train.toml", Kind::Train),
-    ("exit.toml", Kind::Exit),
-    (EVENTS, Kind::Torn),
-    (RECORD, Kind::Torn),
-    (GAMES, Kind::Torn),
-    (JOBS, Kind::Torn),
-    ("checkpoint", Kind::Torn),
-];
-
-impl Kind {
-    /// The kind of a folder.
-    pub fn of(folder: &Path) -> Kind {
-        MARKS.iter().find(|(file, _)| folder.join(file).is_file()).map_or(Kind::Foreign, |(_, kind)| *kind)
-    }
-
-    /// The file that says what was asked for.
-    pub fn request(self) -> &'static str {
-        MARKS.iter().find(|(_, kind)| *kind == self).map_or(SPEC, |(file, _)| file)
-    }
-
-    /// The file that grows while it goes on.
-    fn log(self) -> &'static str {
-        match self {
-            Kind::Match | Kind::Tune | Kind::Scale | Kind::Data => GAMES,
-            Kind::Train | Kind::Exit => "curve.jsonl",
-            Kind::Study => "cells.jsonl",
-            Kind::Prove => JOBS,
-            Kind::Solve | Kind::Torn | Kind::Foreign => EVENTS,
-        }
-    }
-
-    /// For people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Solve => "search",
-            Kind::Match => "match",
-            Kind::Tune => "tuning",
-            Kind::Study => "study",
-            Kind::Prove => "proof search",
-            Kind::Scale => "scaling study",
-            Kind::Data => "games to learn from",
-            Kind::Train => "training",
-            Kind::Exit => "expert iteration",
-            Kind::Torn => "incomplete",
-            Kind::Foreign => "not a run",
-        }
-    }
-}
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -267,13 +170,13 @@ impl Summary {
         let table: toml::Table = match toml::from_str(&text) {
             Ok(table) => table,
             Err(error) => {
-                let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+                let line = line_of(&text, &error);
                 let message = error.message().lines().next().unwrap_or_default().to_string();
                 return self.trouble.push(format!("{name} is damaged at line {line}: {message}."));
             }
         };
         match table.get("format").and_then(toml::Value::as_integer) {
-            Some(FORMAT) => {}
+            Some(format) if format == i64::from(FORMAT) => {}
             Some(other) => self.trouble.push(format!(
                 "{name} has format {other}, and this program reads format {FORMAT}: what is shown may be wrong."
             )),
@@ -322,7 +225,8 @@ impl Summary {
             }
             Err(error) => return self.trouble.push(format!("{EVENTS} cannot be read: {}.", plain(&error))),
         };
-        let events: Vec<Event> = lines.iter().filter_map(|(_, line)| Event::parse(line.as_bytes())).collect();
+        let events: Vec<Glance> =
+            lines.iter().filter_map(|(_, line)| Glance::parse(line.as_bytes())).collect();
         let progress: Vec<(f64, f64)> = events
             .iter()
             .filter(|event| event.event != "improved")
@@ -330,7 +234,7 @@ impl Summary {
             .collect();
         let Some(last) = events.last() else { return };
         self.seconds = events.iter().rev().find_map(|event| event.seconds).or(self.seconds);
-        self.best = events.iter().rev().find_map(Event::best_by_then).or(self.best);
+        self.best = events.iter().rev().find_map(Glance::best_by_then).or(self.best);
         if let (Some(first), Some(last)) = (progress.first(), progress.last()) {
             self.playouts = Some(last.1);
             // A result tells the rate of the whole run; while it goes on, the lately one is of interest.
@@ -540,18 +444,7 @@ fn count_lines(path: &Path) -> io::Result<u64> {
 
 /// A text file of bounded size.
 pub fn read_text(path: &Path) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(|error| plain(&error))?;
-    file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| plain(&error))?;
-    if bytes.len() as u64 > TEXT_BYTES_MAX {
-        return Err(format!("larger than {} MiB", TEXT_BYTES_MAX >> 20));
-    }
-    String::from_utf8(bytes).map_err(|_| "not text (not UTF-8)".into())
-}
-
-fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+    text::read_text(path, TEXT_BYTES_MAX)
 }
 
 #[cfg(test)]

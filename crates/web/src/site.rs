@@ -255,7 +255,7 @@ impl Site {
         match (rest, summary.kind) {
             ([], Kind::Solve | Kind::Torn) => pages::run::page(self, &summary),
             ([], Kind::Match | Kind::Tune) => pages::contest::page(&summary),
-            ([], Kind::Study) => pages::study::page(&summary),
+            ([], Kind::Study | Kind::Campaign) => pages::study::page(&summary),
             ([], Kind::Scale) => pages::scale::page(&summary),
             ([], Kind::Data | Kind::Train | Kind::Exit) => pages::learn::page(&summary),
             ([], Kind::Prove) => pages::prove::page(self, request, &summary),

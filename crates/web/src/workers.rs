@@ -1,40 +1,20 @@
 //! Who works for a run, and why somebody does not: the last word of every worker in `workers.jsonl`, or, for a run on the
 //! threads of one process, what its events tell of them.
 
-use crate::events::{Event, read_back, read_lines};
+use crate::events::{Glance, read_back, read_lines};
 use crate::run::{EVENTS, Kind, State, Summary};
 use crate::show;
-use serde::Deserialize;
+pub use sortie_runs::kind::WORKERS;
+use sortie_runs::worker::{Doing, SILENT_SECONDS, WorkerLine};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub const WORKERS: &str = "workers.jsonl";
 /// No more workers are shown.
 const WORKERS_MAX: usize = 10_000;
-/// A worker at work says so more often than this.
-const SILENT_SECONDS: f64 = 60.0;
 /// Threads that are busy for less than this share of the time are worth a word.
 const BUSY_SHARE: f64 = 0.9;
-
-/// A line of the file.
-#[derive(Debug, Clone, Deserialize)]
-struct Line {
-    time: String,
-    worker: String,
-    #[serde(default)]
-    cores: u64,
-    state: String,
-    #[serde(default)]
-    reason: Option<String>,
-    #[serde(default)]
-    job: Option<serde_json::Value>,
-    #[serde(default)]
-    done: u64,
-    #[serde(default)]
-    cpu_seconds: f64,
-}
 
 /// A worker.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,10 +64,9 @@ pub fn read(run: &Summary) -> io::Result<Option<Crew>> {
 
 fn read_at(folder: &Path, running: bool, now: f64) -> io::Result<Option<Crew>> {
     let mut crew = Crew::default();
-    let mut known: BTreeMap<String, (Line, Past)> = BTreeMap::new();
+    let mut known: BTreeMap<String, (WorkerLine, Past)> = BTreeMap::new();
     let read = read_lines(&folder.join(WORKERS), 0, u64::MAX, &mut |_, text| {
-        let line = serde_json::from_slice::<Line>(text).ok().filter(|line| state(&line.state).is_some());
-        let Some(line) = line else {
+        let Ok(line) = serde_json::from_slice::<WorkerLine>(text) else {
             crew.skipped += u64::from(!text.is_empty());
             return;
         };
@@ -101,7 +80,7 @@ fn read_at(folder: &Path, running: bool, now: f64) -> io::Result<Option<Crew>> {
                 entry.1.working += if working { (at - before).max(0.0) } else { 0.0 };
             }
             // While it is gone no time passes for it.
-            entry.1.last = (line.state != "gone").then_some((at, line.state == "working"));
+            entry.1.last = (line.state != Doing::Gone).then_some((at, line.state == Doing::Working));
         }
         entry.0 = line;
     });
@@ -113,32 +92,28 @@ fn read_at(folder: &Path, running: bool, now: f64) -> io::Result<Option<Crew>> {
     Ok(Some(crew))
 }
 
-fn state(word: &str) -> Option<&'static str> {
-    ["working", "idle", "gone"].into_iter().find(|known| *known == word)
-}
-
-fn worker(line: Line, past: &Past, running: bool, now: f64) -> Worker {
+fn worker(line: WorkerLine, past: &Past, running: bool, now: f64) -> Worker {
     let heard = show::utc_seconds(&line.time).map_or(0.0, |at| (now - at).max(0.0));
-    let told = state(&line.state).unwrap_or("gone");
-    let silent = told == "working" && running && heard > SILENT_SECONDS;
+    let silent = line.state == Doing::Working && running && heard > SILENT_SECONDS;
     let reason = match line.reason.filter(|reason| !reason.is_empty()) {
         _ if silent => format!("nothing was heard of it for {}", show::time(heard)),
-        _ if !running && told != "gone" => "the run does not go on".into(),
+        _ if !running && line.state != Doing::Gone => "the run does not go on".into(),
         Some(reason) => reason,
-        None if told == "idle" => "it did not say why".into(),
+        None if line.state == Doing::Idle => "it did not say why".into(),
         None => String::new(),
     };
-    let job = line.job.map(|job| job.as_str().map_or_else(|| job.to_string(), str::to_string));
+    let job = line.job.filter(|_| line.state == Doing::Working && running);
     Worker {
         name: line.worker,
         cores: line.cores,
-        state: match told {
+        state: match line.state {
+            Doing::Gone => "gone",
             _ if silent => "silent",
-            told if !running && told != "gone" => "idle",
-            told => told,
+            Doing::Working if running => "working",
+            Doing::Working | Doing::Idle => "idle",
         },
         reason,
-        job: job.filter(|job| job != "null" && told == "working" && running).unwrap_or_default(),
+        job: job.map_or_else(String::new, |job| job.to_string()),
         done: line.done,
         cpu_seconds: line.cpu_seconds,
         heard,
@@ -202,7 +177,7 @@ pub fn threads(run: &Summary) -> Threads {
 /// Processors that were busy between the last events.
 fn busy(events: &Path) -> Option<f64> {
     let lines = read_back(events, u64::MAX, 16 << 10, 40).ok()?;
-    let events = lines.iter().filter_map(|(_, line)| Event::parse(line.as_bytes()));
+    let events = lines.iter().filter_map(|(_, line)| Glance::parse(line.as_bytes()));
     let told: Vec<(f64, f64)> = events.filter_map(|event| event.seconds.zip(event.cpu_seconds)).collect();
     let (first, last) = (told.first()?, told.last()?);
     (last.0 > first.0).then(|| ((last.1 - first.1) / (last.0 - first.0)).max(0.0))

@@ -63,6 +63,10 @@ pub struct SpecError {
 }
 
 impl Search {
+    /// Every name that a search can have.
+    pub const NAMES: &'static [&'static str] =
+        &["sample", "nmcs", "nrpa", "beam-nrpa", "hd-nrpa", "beam", "own"];
+
     /// The name of the search in a spec and on the command line.
     pub fn name(&self) -> &'static str {
         match self {

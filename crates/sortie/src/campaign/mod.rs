@@ -17,6 +17,7 @@ use engine::{Campaign, Tried, Try};
 use plan::{BUILT_IN, Plan};
 use serde_json::{Value, json};
 use sortie_core::{BestOf, Control, Event, Limits, Record};
+use sortie_runs::kind::{CAMPAIGN, TRIES};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -39,8 +40,6 @@ pub struct Args {
     pub report: ReportArgs,
 }
 
-const PLAN: &str = "campaign.toml";
-const JOURNAL: &str = "tries.jsonl";
 const RECORDS: &str = "records";
 /// No plan is larger than this.
 const PLAN_BYTES_MAX: u64 = 1 << 20;
@@ -64,19 +63,49 @@ pub fn run(args: &Args) -> Result<Verdict> {
         Instance::open(&cell.instance)?.problem()?;
     }
     let path = args.out.clone().unwrap_or_else(|| Path::new("runs").join(format!("campaign-{}", plan.name)));
+    go_on(plan, &path, |_| args.time, args.threads, (args.report.json, args.report.quiet))
+}
+
+/// Goes on with the campaign in a folder, for so much more time.
+pub fn resume(
+    path: &Path,
+    more: Option<f64>,
+    threads: Option<u32>,
+    json: bool,
+    quiet: bool,
+) -> Result<Verdict> {
+    let file = path.join(CAMPAIGN);
+    let text =
+        read_text(&file, PLAN_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", file.display()))?;
+    let plan = Plan::parse(&text).with_context(|| file.display().to_string())?;
+    let Some(more) = more else {
+        bail!("{}: a campaign has no end of its own: give --time for how much longer", path.display())
+    };
+    go_on(plan, path, |campaign| campaign.seconds() + more, threads, (json, quiet))
+}
+
+/// Makes tries in a folder until they have taken so much time.
+fn go_on(
+    plan: Plan,
+    path: &Path,
+    seconds_max: impl FnOnce(&Campaign) -> f64,
+    threads: Option<u32>,
+    (json, quiet): (bool, bool),
+) -> Result<Verdict> {
     std::fs::create_dir_all(path.join(RECORDS)).with_context(|| path.display().to_string())?;
-    let folder = folder::lock(&path)?;
-    let campaign = open(&path, plan)?;
+    let folder = folder::lock(path)?;
+    let campaign = open(path, plan)?;
+    let seconds_max = seconds_max(&campaign);
     let stop = session::stop_on_signals()?;
     let office = Office {
-        campaign: Mutex::new((campaign, Journal::open(&folder, JOURNAL)?)),
-        path: &path,
-        seconds_max: args.time,
+        campaign: Mutex::new((campaign, Journal::open(&folder, TRIES)?)),
+        path,
+        seconds_max,
         stop: &stop,
-        quiet: args.report.quiet,
+        quiet,
     };
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-    let threads = args.threads.unwrap_or(cores);
+    let threads = threads.unwrap_or(cores);
     let ends: Vec<Result<()>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| office.work())).collect();
         workers.into_iter().map(|worker| worker.join().expect("a worker does not panic")).collect()
@@ -84,8 +113,8 @@ pub fn run(args: &Args) -> Result<Verdict> {
     let (campaign, mut journal) = office.campaign.into_inner().unwrap_or_else(PoisonError::into_inner);
     journal.sync()?;
     ends.into_iter().collect::<Result<()>>()?;
-    if args.report.json {
-        output::print_json(&to_json(&campaign, &path))?;
+    if json {
+        output::print_json(&to_json(&campaign, path))?;
     } else {
         output::print(&table(&campaign))?;
     }
@@ -94,7 +123,7 @@ pub fn run(args: &Args) -> Result<Verdict> {
 
 /// The campaign of a folder as its journal tells it; a new one where there is none.
 fn open(path: &Path, plan: Plan) -> Result<Campaign> {
-    let file = path.join(PLAN);
+    let file = path.join(CAMPAIGN);
     let text = toml::to_string(&plan)?;
     if file.exists() {
         let kept =
@@ -106,9 +135,9 @@ fn open(path: &Path, plan: Plan) -> Result<Campaign> {
         folder::write_whole(&file, text.as_bytes()).with_context(|| file.display().to_string())?;
     }
     let mut campaign = Campaign::new(plan);
-    for tried in journal::read::<Tried>(&path.join(JOURNAL))? {
+    for tried in journal::read::<Tried>(&path.join(TRIES))? {
         if !campaign.knows(&tried.what) {
-            bail!("{}: a try of another campaign", path.join(JOURNAL).display());
+            bail!("{}: a try of another campaign", path.join(TRIES).display());
         }
         campaign.record(&tried);
     }
@@ -188,7 +217,7 @@ impl Office<'_> {
             }
         }
         campaign.record(&tried);
-        journal.append(&tried).with_context(|| self.path.join(JOURNAL).display().to_string())
+        journal.append(&tried).with_context(|| self.path.join(TRIES).display().to_string())
     }
 }
 

@@ -13,7 +13,6 @@ use crate::output::{self, count, number};
 use crate::policy::{self, PolicyArgs, PolicySpec};
 use crate::progress::Progress;
 use crate::source::Instance;
-use crate::study::chart::{Chart, Point, Series};
 use crate::{Verdict, searches, session};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -24,16 +23,14 @@ use sortie_core::{
     AnyProblem, BestOf, Control, Guide, InOrder, Limits, Rng, Search, StopReason, Witness, mix,
 };
 use sortie_neural::data::{Diversity, Game, Key, keys};
+use sortie_runs::chart::{Chart, Point, Series};
+use sortie_runs::kind::{DATA, GAMES};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Instant;
 
-/// What was asked for.
-pub const DATA: &str = "data.toml";
-/// The games, one a line.
-const GAMES: &str = "games.jsonl";
 /// The version of the folder's format.
 pub const FORMAT: u32 = 1;
 

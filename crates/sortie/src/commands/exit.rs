@@ -12,23 +12,20 @@ use crate::contest::{claim, processors, read_request, say_stopped};
 use crate::folder::{Folder, write_whole};
 use crate::journal::{self, Journal};
 use crate::output::{self, count};
-use crate::policy::{self, PolicyArgs, PolicySpec};
+use crate::policy::{self, PolicyArgs};
 use crate::source::Instance;
-use crate::study::chart::{Chart, Point, Series};
 use crate::{Verdict, clock, duration, searches, session};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use sortie_core::{Record, Sample, Search, Trust};
 use sortie_neural::data::Game;
+use sortie_runs::chart::{Chart, Point, Series};
+use sortie_runs::kind::{CURVE, EXIT};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What was asked for.
-pub const EXIT: &str = "exit.toml";
-/// One line a round.
-const CURVE: &str = "curve.jsonl";
 /// The network whose own games are best.
 const BEST: &str = "best.safetensors";
 /// The seconds that were spent when it was last stopped: more than at the end of the last round.
@@ -282,7 +279,7 @@ fn round(
         playouts: request.playouts,
         seed,
         search: request.search.clone(),
-        policy: last.as_ref().map(|net| PolicySpec::of(net, request.trust)).transpose()?,
+        policy: last.as_ref().map(|net| policy::spec_of(net, request.trust)).transpose()?,
     };
     let Some(expert) = data::generate(&here.join("games"), &games, threads, true, ending)? else {
         return Ok(None);
@@ -307,7 +304,7 @@ fn round(
         games_tried_max: Some(request.samples),
         playouts: Some(1),
         search: Search::Sample(Sample::default()),
-        policy: Some(PolicySpec::of(&net, Trust::default())?),
+        policy: Some(policy::spec_of(&net, Trust::default())?),
         ..games
     };
     let Some(samples) = data::generate(&here.join("samples"), &own, threads, true, ending)? else {

@@ -11,12 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sortie_core::JobSource;
 use sortie_jobs::contest::{Format, Match, Model, Pairing, Plan, Sprt};
+use sortie_runs::folder::RESULT;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-
-/// The result, replaced at the end of every session.
-const RESULT: &str = "result.json";
 
 /// Everything needed to repeat a match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

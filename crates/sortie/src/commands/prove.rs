@@ -24,6 +24,10 @@ use sortie_core::exact::{
 };
 use sortie_core::{AnyGame, JobId, JobSource, Side, run_jobs};
 use sortie_jobs::tree::{Ended, JobTree, Plan, Policy, Question, RootMove, Select};
+use sortie_runs::claim::FORMAT;
+use sortie_runs::folder::RESULT;
+use sortie_runs::job::JobLine;
+use sortie_runs::kind::{JOBS, PROVE};
 use sortie_store::{Added, Source};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -31,14 +35,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-/// What a search was asked for.
-pub const PROVE: &str = "prove.toml";
-/// The answers, one a line.
-const JOBS: &str = "jobs.jsonl";
-const RESULT: &str = "result.json";
 /// The proof that a database refers to, if `--proof` names no other place.
 const PROOF: &str = "solution.proof";
-const FORMAT: u32 = 1;
 const STATUSES_BYTES_MAX: u64 = 1 << 20;
 /// Positions that the solver looks at for what the tree leaves open, when a proof is written down: for each of those so
 /// many times the positions of a job.
@@ -73,13 +71,6 @@ pub struct Request {
     db_successors: bool,
     /// How the tree is grown.
     pub plan: Plan,
-}
-
-/// An answer that came, and what it answers.
-#[derive(Debug, Serialize, Deserialize)]
-struct Line {
-    job: Job,
-    answer: Answer,
 }
 
 /// Runs the command.
@@ -263,7 +254,7 @@ fn search(
             output::say("decided; writing the proof down");
         }
         let answers = match book {
-            Some(_) => journal::read::<Line>(&path.join(JOBS))?,
+            Some(_) => journal::read::<JobLine>(&path.join(JOBS))?,
             None => Vec::new(),
         };
         let answers: Vec<(Job, Answer)> = answers.into_iter().map(|line| (line.job, line.answer)).collect();
@@ -319,7 +310,7 @@ fn search(
 /// Takes the answers of earlier sessions; returns how many there were.
 fn know(tree: &mut JobTree, path: &Path) -> Result<u64> {
     let path = path.join(JOBS);
-    let lines: Vec<Line> = journal::read(&path)?;
+    let lines: Vec<JobLine> = journal::read(&path)?;
     let count = lines.len() as u64;
     for (line, number) in lines.into_iter().zip(1..) {
         // What was a fault then is one now; an answer about a node that is not there is of another search.
@@ -402,7 +393,7 @@ impl Recorder<'_> {
     fn take(&mut self, id: JobId, answer: Result<Answer>) -> Result<bool> {
         let answer = answer?;
         let Some(job) = self.jobs.remove(&id).filter(|_| self.tree.waits(id)) else { return Ok(false) };
-        let line = Line { job, answer };
+        let line = JobLine { job, answer };
         self.journal.append(&line).context("cannot write the answer down")?;
         Ok(self.tree.done(id, line.answer))
     }

@@ -3,45 +3,47 @@
 use crate::Verdict;
 use crate::args::Resume;
 use crate::checkpoint::Checkpoint;
-use crate::folder::{self, Folder, Spec, instance_copy};
+use crate::folder::{self, Folder, instance_copy};
 use crate::output;
 use crate::session::{Session, print_ended};
 use crate::source::Instance;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use sortie_core::{Limits, Record, StopReason};
+use sortie_runs::kind::Kind;
+use sortie_runs::spec::Spec;
 
 /// Runs the command.
 pub fn run(args: &Resume) -> Result<Verdict> {
-    if args.folder.join(crate::study::REQUEST).is_file() {
-        return super::reproduce::resume(&args.folder, args.report.json, args.report.quiet);
+    let (path, threads) = (&args.folder, args.threads);
+    let (json, quiet) = (args.report.json, args.report.quiet);
+    let grid = || crate::grid::Spec::resumed(path, &args.grid, threads);
+    match Kind::of(path) {
+        // What is missing in a folder, the search says.
+        Kind::Solve | Kind::Torn | Kind::Foreign => search(args),
+        Kind::Match => super::match_::resume(path, threads, grid()?, json, quiet),
+        Kind::Tune => super::tune::resume(path, threads, json, quiet),
+        Kind::Prove => super::prove::resume(path, threads, grid()?, json, quiet),
+        Kind::Study => super::reproduce::resume(path, json, quiet),
+        Kind::Scale => crate::scale::resume(path, threads, json, quiet),
+        Kind::Campaign => crate::campaign::resume(path, args.time, threads, json, quiet),
+        #[cfg(feature = "neural")]
+        Kind::Data => super::data::resume(path, threads, json, quiet),
+        #[cfg(feature = "neural")]
+        Kind::Train => super::train::resume(path, threads, json, quiet),
+        #[cfg(feature = "neural")]
+        Kind::Exit => super::exit::resume(path, threads, json, quiet),
+        #[cfg(not(feature = "neural"))]
+        kind @ (Kind::Data | Kind::Train | Kind::Exit) => bail!(
+            "{}: {} need a build with networks: `cargo build --release --features neural`",
+            path.display(),
+            kind.name()
+        ),
     }
+}
+
+/// Goes on with a search for a solution.
+fn search(args: &Resume) -> Result<Verdict> {
     let (threads, report) = (args.threads, &args.report);
-    if args.folder.join(crate::contest::MATCH).is_file() {
-        let grid = crate::grid::Spec::resumed(&args.folder, &args.grid, threads)?;
-        return super::match_::resume(&args.folder, threads, grid, report.json, report.quiet);
-    }
-    if args.folder.join(crate::scale::SCALE).is_file() {
-        return crate::scale::resume(&args.folder, threads, report.json, report.quiet);
-    }
-    if args.folder.join(crate::contest::TUNE).is_file() {
-        return super::tune::resume(&args.folder, threads, report.json, report.quiet);
-    }
-    if args.folder.join(super::prove::PROVE).is_file() {
-        let grid = crate::grid::Spec::resumed(&args.folder, &args.grid, threads)?;
-        return super::prove::resume(&args.folder, threads, grid, report.json, report.quiet);
-    }
-    #[cfg(feature = "neural")]
-    if args.folder.join(super::data::DATA).is_file() {
-        return super::data::resume(&args.folder, threads, report.json, report.quiet);
-    }
-    #[cfg(feature = "neural")]
-    if args.folder.join(super::train::TRAIN).is_file() {
-        return super::train::resume(&args.folder, threads, report.json, report.quiet);
-    }
-    #[cfg(feature = "neural")]
-    if args.folder.join(super::exit::EXIT).is_file() {
-        return super::exit::resume(&args.folder, threads, report.json, report.quiet);
-    }
     let folder = Folder::open(&args.folder)?;
     let mut spec = folder.read_spec()?;
     let instance = Instance::open_copy(&spec.instance, instance_copy(&folder.path, &spec.instance))?;
@@ -50,16 +52,14 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     let islands = crate::grid::is_islands(&spec.search);
     if let Some(grid) = grid.as_ref().filter(|_| !islands) {
         if args.time.is_some() {
-            anyhow::bail!(
-                "--time: a run over a grid ends with its searches; begin another one with another --seed"
-            );
+            bail!("--time: a run over a grid ends with its searches; begin another one with another --seed");
         }
         return crate::grid::solve::run(grid, &spec, &instance, &folder, (report.json, report.quiet));
     }
     let reopen = |spec| crate::policy::reopen(spec, &folder.path, &instance);
     let guide = spec.policy.as_ref().map(reopen).transpose()?;
     if !islands && args.folder.join(crate::grid::GRID).exists() {
-        anyhow::bail!("{}: its searches are the jobs of a grid: give --grid URL", args.folder.display());
+        bail!("{}: its searches are the jobs of a grid: give --grid URL", args.folder.display());
     }
     let ended = folder.read_result().filter(|result| result["reason"] != "asked");
     if let (Some(result), None) = (ended, args.time) {

@@ -1,17 +1,14 @@
-//! `sortie schema`: the formats of the run folder as JSON schema (draft 2020-12). The file is written by hand, and tests
-//! hold real folders against it.
+//! `sortie schema`: the formats of the run folder as JSON schema (draft 2020-12), derived from the types that write it.
+//! Tests hold real folders against it.
 
 use crate::args::Schema;
 use crate::{Verdict, output};
 use anyhow::{Result, anyhow};
-use serde_json::Value;
-
-/// All parts, under `$defs`.
-pub const TEXT: &str = include_str!("../../schema/run-folder-1.json");
+use sortie_runs::schema::schema;
 
 /// Runs the command.
 pub fn run(args: &Schema) -> Result<Verdict> {
-    let whole: Value = serde_json::from_str(TEXT)?;
+    let whole = schema();
     let shown = match &args.part {
         None => whole,
         Some(part) => {

@@ -1,12 +1,13 @@
 //! `sortie solve`: everything is checked before the first file is written.
 
 use crate::args::{LimitArgs, Solve};
-use crate::folder::{FORMAT, Folder, Spec};
+use crate::folder::{FORMAT, Folder};
 use crate::session::Session;
 use crate::source::Instance;
 use crate::{Verdict, policy, searches};
 use anyhow::{Context, Result, bail};
 use sortie_core::{Limits, Search};
+use sortie_runs::spec::Spec;
 use std::hash::{BuildHasher, RandomState};
 
 /// A run that was given no end lasts so long.

@@ -9,7 +9,6 @@ use crate::journal;
 use crate::output::{self, count};
 use crate::progress::Progress;
 use crate::source::Instance;
-use crate::study::chart::{Chart, Point, Series};
 use crate::{Verdict, duration, session};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -17,17 +16,15 @@ use serde::{Deserialize, Serialize};
 use sortie_neural::data::{HeldOut, HeldOutBy, Order, Showing, Split};
 use sortie_neural::train::{Guesses, Marks, Settings, Snapshot, Trainer, engine};
 use sortie_neural::{Architecture, Net, NetSpec, Scale};
+use sortie_runs::chart::{Chart, Point, Series};
+use sortie_runs::kind::{CURVE, TRAIN};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// What was asked for.
-pub const TRAIN: &str = "train.toml";
 /// The network after the last epoch.
 pub const NET: &str = "net.safetensors";
 const CHECKPOINT: &str = "checkpoint";
-/// One line an epoch.
-const CURVE: &str = "curve.jsonl";
 const FORMAT: u32 = 1;
 /// The first line of a checkpoint.
 const MAGIC: &[u8] = b"sortie training 1\n";

@@ -5,20 +5,19 @@ use crate::contest::referee::{Bench, Game, Seat, play};
 use crate::contest::table::{Table, TableSpec};
 use crate::contest::{self, FORMAT, Home, TUNE, report};
 use crate::players::Player;
-use crate::study::chart::{Chart, Point, Series};
 use crate::{Verdict, duration, output, session};
 use anyhow::{Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sortie_core::JobSource;
 use sortie_jobs::contest::{Gains, Interval, Method, Parameter, Trial, Tuning, TuningPlan};
+use sortie_runs::chart::{Chart, Point, Series};
+use sortie_runs::folder::RESULT;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// The result, replaced at the end of every session.
-const RESULT: &str = "result.json";
 /// Pairs of games under way at most. Part of what is repeated: the samples depend on it.
 const LAG: u64 = 16;
 /// Stretches of a parameter's range whose samples are drawn as one dot.

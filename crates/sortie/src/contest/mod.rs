@@ -8,30 +8,22 @@ pub mod referee;
 pub mod report;
 pub mod table;
 
-use crate::folder::{self, Folder, refuse_other_format, write_whole};
+use crate::folder::Folder;
 use crate::journal::{self, Journal};
+use crate::output;
 use crate::progress::Progress;
-use crate::source::{Instance, read_text};
-use crate::{clock, output};
-use anyhow::{Context, Result, anyhow, bail};
-use referee::Game;
+use crate::source::Instance;
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sortie_core::{JobId, JobSource, Outcome};
+use sortie_runs::game::Game;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// What a match was asked for.
-pub const MATCH: &str = "match.toml";
-/// What a tuning was asked for.
-pub const TUNE: &str = "tune.toml";
-/// The games, one a line.
-pub const GAMES: &str = "games.jsonl";
-/// The version of the folder's format.
-pub const FORMAT: u32 = 1;
-
-const REQUEST_BYTES_MAX: u64 = 64 << 20;
+pub use sortie_runs::claim::{FORMAT, claim, fresh_path, read_request};
+pub use sortie_runs::kind::{GAMES, MATCH, TUNE};
 
 /// A contest in its folder.
 pub struct Home {
@@ -68,56 +60,6 @@ impl Home {
         let written = self.folder.write(name, bytes);
         written.with_context(|| format!("cannot write {}", self.folder.path.join(name).display()))
     }
-}
-
-/// Makes a folder and writes the request into it, or opens it if it holds the same one; `what` it would else hold.
-pub fn claim<R>(path: &Path, file: &str, request: &R, what: &str) -> Result<Folder>
-where
-    R: Serialize + DeserializeOwned + PartialEq,
-{
-    let asked = path.join(file);
-    if !asked.exists() {
-        let used = path.is_file() || path.read_dir().is_ok_and(|mut entries| entries.next().is_some());
-        if used {
-            bail!("{} is not an empty folder: give another --out", path.display());
-        }
-        std::fs::create_dir_all(path)
-            .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
-    }
-    let folder = folder::lock(path)?;
-    if asked.exists() {
-        if read_request::<R>(path, file)? != *request {
-            bail!(
-                "{0} holds another {what}: `sortie resume {0}` goes on with it, or give another --out",
-                path.display()
-            );
-        }
-    } else {
-        let text = format!("# Everything needed to repeat this {what}.\n{}", toml::to_string(request)?);
-        write_whole(&asked, text.as_bytes()).with_context(|| format!("cannot write {}", asked.display()))?;
-    }
-    Ok(folder)
-}
-
-/// Reads what a folder was asked for. One of another format is refused before anything is made of its words.
-pub fn read_request<R: DeserializeOwned>(path: &Path, file: &str) -> Result<R> {
-    let path = path.join(file);
-    let text =
-        read_text(&path, REQUEST_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
-    refuse_other_format(&path, &text, FORMAT)?;
-    toml::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-        anyhow!("{}:{line}: {}", path.display(), error.message())
-    })
-}
-
-/// A new folder under `runs/`.
-pub fn fresh_path(kind: &str, instance: &str) -> PathBuf {
-    let name: String = instance.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let name = format!("{kind}-{}-{}", name.chars().take(40).collect::<String>(), clock::stamp());
-    let path = Path::new("runs").join(&name);
-    let numbered = (2..1000).map(|n| Path::new("runs").join(format!("{name}-{n}")));
-    std::iter::once(path.clone()).chain(numbered).find(|path| !path.exists()).unwrap_or(path)
 }
 
 /// How a run stands, for the live line.

@@ -4,8 +4,8 @@
 use super::table::Table;
 use crate::players::Player;
 use anyhow::{Result, anyhow};
-use serde::{Deserialize, Serialize};
 use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Fault, Outcome, Side, Thought};
+pub use sortie_runs::game::{Ended, Game, Reason};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,88 +13,6 @@ use std::time::Instant;
 
 /// Values of both players agree when each has said so in this many of its moves, one after the other.
 const AGREED_MOVES: u32 = 3;
-
-/// A game that was played: a line of the log.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Game {
-    /// Its number in the match.
-    pub game: u64,
-    /// What was played: `domain/name`.
-    pub instance: String,
-    /// Who moved first.
-    pub first: String,
-    /// Who moved second.
-    pub second: String,
-    /// The parameters of the tuned player, in a tuning.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub values: Option<Vec<f64>>,
-    /// The parameters of its rival, where both are tuned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rival: Option<Vec<f64>>,
-    /// The seeds of the first and the second player.
-    pub seeds: [u64; 2],
-    /// How many of the moves are the opening.
-    pub opening: usize,
-    /// All moves, the opening's first.
-    pub moves: Vec<String>,
-    /// How it ended.
-    pub result: Ended,
-    /// Why.
-    pub reason: Reason,
-    /// What else there is to say about that.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub detail: String,
-    /// Wall time.
-    pub seconds: f64,
-    /// What the first and the second player's moves took.
-    pub thought_seconds: [f64; 2],
-}
-
-/// How a game ended, as the log writes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ended {
-    /// Who moved first won.
-    First,
-    /// Who moved second won.
-    Second,
-    /// Nobody.
-    Draw,
-}
-
-/// Why a game ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reason {
-    /// By the rules.
-    Rules,
-    /// It took too many moves: a draw.
-    Length,
-    /// Both players agreed on its value.
-    Agreed,
-    /// A player failed and lost.
-    Fault,
-}
-
-impl Ended {
-    /// As the rules say it.
-    pub fn outcome(self) -> Outcome {
-        match self {
-            Ended::First => Outcome::Win(Side::First),
-            Ended::Second => Outcome::Win(Side::Second),
-            Ended::Draw => Outcome::Draw,
-        }
-    }
-
-    fn of(outcome: Outcome) -> Ended {
-        match outcome {
-            Outcome::Win(Side::First) => Ended::First,
-            Outcome::Win(Side::Second) => Ended::Second,
-            Outcome::Draw => Ended::Draw,
-        }
-    }
-}
 
 /// A player at the table.
 pub struct Seat<'a> {

@@ -5,7 +5,7 @@
 use super::Spec as Grid;
 use super::hands::{read, write};
 use super::run::{Log, options};
-use crate::folder::{Folder, Spec};
+use crate::folder::Folder;
 use crate::source::Instance;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use sortie_core::{Brought, Call, CallMaker, CallSource, Control, JobId, JobSourc
 use sortie_grid::desk::NoClaims;
 use sortie_grid::wire::Kind;
 use sortie_grid::{GridSource, Hand, Told, drive};
+use sortie_runs::spec::Spec;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

@@ -24,13 +24,8 @@ use anyhow::{Result, anyhow, bail};
 use args::{GridArgs, ResumeGridArgs};
 use serde::{Deserialize, Serialize};
 use sortie_core::{Limits, Nrpa, Parallel, Search};
+pub use sortie_runs::kind::GRID;
 use std::path::Path;
-
-/// What a run was told about its grid, in its folder.
-pub const GRID: &str = "grid.toml";
-/// The workers of a run and what they did, one line a change.
-#[cfg(feature = "grid")]
-const WORKERS: &str = "workers.jsonl";
 
 /// A grid and how it is used.
 #[cfg_attr(not(feature = "grid"), allow(dead_code))]
@@ -208,8 +203,9 @@ pub mod solve {
     //! There is no grid in this build.
 
     use crate::Verdict;
-    use crate::folder::{Folder, Spec};
+    use crate::folder::Folder;
     use crate::source::Instance;
+    use sortie_runs::spec::Spec;
 
     /// Says so.
     pub fn run(
@@ -227,10 +223,11 @@ pub mod solve {
 pub mod island {
     //! There is no grid in this build.
 
-    use crate::folder::{Folder, Spec};
+    use crate::folder::Folder;
     use crate::source::Instance;
     use anyhow::Result;
     use sortie_core::{CallMaker, CallSource};
+    use sortie_runs::spec::Spec;
     use std::convert::Infallible;
     use std::sync::atomic::AtomicBool;
 

@@ -1,21 +1,23 @@
 //! The commands `worker` and `broker`, and what every run with `--grid` tells.
 
+use super::Spec;
 use super::args::{Broker as BrokerArgs, Worker as Args};
 use super::hands::Shop;
-use super::{Spec, WORKERS};
 use crate::folder::Folder;
 use crate::journal::Journal;
 use crate::players::Player;
 use crate::{Verdict, clock, contest, output, session};
 use anyhow::{Context, Result, anyhow, bail};
-use serde_json::json;
 use sortie_grid::broker::{self, Broker};
 use sortie_grid::desk::Trust;
 use sortie_grid::wire::{self, Kind, Presence};
 use sortie_grid::{Address, Options, Volunteer, Watcher};
+use sortie_runs::kind::WORKERS;
+use sortie_runs::worker::{Doing, JobName, SAID_EVERY, WorkerLine};
 use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Priority of a worker that runs only when nobody else wants the processor, as `nice` counts.
 #[cfg(unix)]
@@ -107,12 +109,26 @@ pub fn options(spec: &Spec, kind: Kind, title: &str, work: &impl serde::Serializ
     })
 }
 
+/// What it does, why not, and what it is at: news of a worker if it differs from what was said last.
+type Said = (Doing, Option<String>, Option<JobName>);
+
+fn said(presence: &Presence, there: bool) -> Said {
+    if !there || presence.leaving {
+        let why = if there { "it leaves when its jobs are done" } else { "it has left, or is not heard of" };
+        (Doing::Gone, Some(why.into()), None)
+    } else if presence.doing.is_empty() {
+        (Doing::Idle, presence.idle.clone(), None)
+    } else {
+        (Doing::Working, None, Some(JobName::Words(presence.doing.join(", "))))
+    }
+}
+
 /// Writes down who is there, and tells what happens.
 pub struct Log {
     journal: Journal,
     quiet: bool,
-    /// What was last written of a worker: what it does, why not, whether it is there.
-    known: HashMap<String, (Vec<String>, Option<String>, bool)>,
+    /// What was last written of a worker, and when.
+    known: HashMap<String, (Said, Instant)>,
     trouble: Option<anyhow::Error>,
 }
 
@@ -144,24 +160,25 @@ impl Watcher for Log {
     }
 
     fn worker(&mut self, presence: &Presence, there: bool) {
-        let gist = (presence.doing.clone(), presence.idle.clone(), there && !presence.leaving);
-        if self.known.get(&presence.worker) == Some(&gist) {
+        let gist = said(presence, there);
+        let fresh = |at: &Instant| gist.0 == Doing::Gone || at.elapsed() < Duration::from_secs(SAID_EVERY);
+        if self.known.get(&presence.worker).is_some_and(|(said, at)| *said == gist && fresh(at)) {
             return;
         }
-        let line = json!({
-            "time": clock::now(),
-            "worker": presence.worker,
-            "there": gist.2,
-            "cores": presence.cores,
-            "doing": presence.doing,
-            "idle": presence.idle,
-            "answered": presence.answered,
-            "failed": presence.failed,
-            "version": presence.version,
-        });
+        let (state, reason, job) = gist.clone();
+        let line = WorkerLine {
+            time: clock::now(),
+            worker: presence.worker.clone(),
+            cores: presence.cores.into(),
+            state,
+            reason,
+            job,
+            done: presence.answered,
+            cpu_seconds: 0.0,
+        };
         if let Err(error) = self.journal.append(&line) {
             self.trouble.get_or_insert(anyhow!("cannot write {WORKERS}: {error}"));
         }
-        self.known.insert(presence.worker.clone(), gist);
+        self.known.insert(presence.worker.clone(), (gist, Instant::now()));
     }
 }

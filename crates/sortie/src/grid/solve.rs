@@ -6,10 +6,10 @@ use super::Spec as Grid;
 use super::hands::{read, write};
 use super::run::{Log, options};
 use crate::Verdict;
-use crate::folder::{Folder, RECORD, RESULT, Spec};
+use crate::folder::{Folder, RECORD, RESULT};
 use crate::journal::{self, Journal};
 use crate::mailbox::Found;
-use crate::output::{self, Summary, score};
+use crate::output::{self, score};
 use crate::scribe::record;
 use crate::source::Instance;
 use anyhow::{Context, Result, bail};
@@ -20,10 +20,10 @@ use sortie_core::{BestOf, Control, JobId, JobSource, Ledger, Limits, Search, Sol
 use sortie_grid::desk::NoClaims;
 use sortie_grid::wire::Kind;
 use sortie_grid::{GridSource, Hand, Told, drive};
+use sortie_runs::kind::SEARCHES;
+use sortie_runs::result::RunResult;
+use sortie_runs::spec::Spec;
 use std::time::Instant;
-
-/// The searches that have ended, one a line.
-const SEARCHES: &str = "searches.jsonl";
 
 /// What a worker needs to know besides the seed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -239,18 +239,13 @@ pub fn run(
         (true, false, Some(_)) => StopReason::Target,
         _ => StopReason::Done,
     };
-    let summary = Summary {
-        spec,
-        instance,
-        folder: &folder.path,
-        best: &found(best, 0.0).solution,
-        position: &position,
-        playouts: searches.ended.iter().map(|ended| ended.playouts).sum(),
-        seconds: begun.elapsed().as_secs_f64(),
-        cpu_seconds: searches.ended.iter().map(|ended| ended.cpu_seconds).sum(),
+    let result = RunResult::new(spec, &folder.path, &found(best, 0.0).solution, instance.best_known()).ended(
+        searches.ended.iter().map(|ended| ended.playouts).sum(),
+        begun.elapsed().as_secs_f64(),
+        searches.ended.iter().map(|ended| ended.cpu_seconds).sum(),
         reason,
-    };
-    let mut result = summary.to_json();
+    );
+    let mut result = result.to_json(&position);
     result.insert("grid".into(), serde_json::to_value(tally)?);
     let text = serde_json::to_string_pretty(&result)? + "\n";
     folder.write(RESULT, text.as_bytes()).with_context(|| format!("cannot write {RESULT}"))?;

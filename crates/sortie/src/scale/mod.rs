@@ -28,16 +28,13 @@ use plan::{Config, Contender};
 use rounds::{Job, Rounds};
 use serde::{Deserialize, Serialize};
 use sortie_core::{AnyGame, Budget};
+use sortie_runs::kind::{RATES, SCALE};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
-/// What all studies of a folder have in common.
-pub const SCALE: &str = "scale.toml";
-/// How fast everybody is, a configuration a line.
-const RATES: &str = "rates.jsonl";
 /// The command that was last given for the folder, which `sortie resume` gives again.
 const COMMAND: &str = "command.toml";
 const FORMAT: u32 = 1;

@@ -7,10 +7,10 @@ use super::{Mode, Of, Pairing, Rate, Study};
 use crate::contest::Home;
 use crate::output::{count, score};
 use crate::raster;
-use crate::study::chart::{Axis, Chart, Point, Series};
 use anyhow::Result;
 use serde_json::{Value, json};
 use sortie_jobs::contest::Interval;
+use sortie_runs::chart::{Axis, Chart, Point, Series};
 use std::fmt::Write as _;
 
 /// What is reported.

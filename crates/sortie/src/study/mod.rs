@@ -1,34 +1,29 @@
 //! A study: a table or a figure of a paper as a list of runs, ours beside theirs. Every run that has ended is a line
 //! of `cells.jsonl`; a study that was stopped goes on with the first run that is not there.
 
-pub mod chart;
 #[cfg(feature = "neural")]
 pub mod morpion;
 pub mod papers;
 mod table;
 
-use crate::folder::{self, refuse_other_format, write_whole};
+use crate::folder::{self, write_whole};
 use crate::journal::{self, Journal};
 use crate::output::{self, number, rounded};
-use crate::source::{Instance, read_text};
+use crate::source::Instance;
 use crate::{clock, duration, raster, searches};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use sortie_core::{BestOf, Control, Event, Limits, Record, Search, StopReason};
+use sortie_runs::claim::{self, FORMAT};
+use sortie_runs::kind::{CELLS, STUDY};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-/// What the study was asked for.
-pub const REQUEST: &str = "study.toml";
-const CELLS: &str = "cells.jsonl";
 const TABLE: &str = "table.md";
 const RESULTS: &str = "results.json";
-const FORMAT: u32 = 1;
-/// No request is larger than this.
-const REQUEST_BYTES_MAX: u64 = 1 << 20;
 
 /// Every study of this build with one line about it.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -170,7 +165,7 @@ pub struct Folder {
 impl Folder {
     /// Makes the folder, or opens it if it is of the same request or of one with fewer seeds. True if there was one.
     pub fn open(path: &Path, request: &Request) -> Result<(Folder, bool)> {
-        let file = path.join(REQUEST);
+        let file = path.join(STUDY);
         let found = if file.exists() { Some(read_request(path)?) } else { None };
         if let Some(found) = &found {
             // The program may have been updated meanwhile; and more seeds carry a study further.
@@ -225,11 +220,7 @@ impl Folder {
 
 /// Reads what a study was asked for.
 pub fn read_request(path: &Path) -> Result<Request> {
-    let file = path.join(REQUEST);
-    let text =
-        read_text(&file, REQUEST_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", file.display()))?;
-    refuse_other_format(&file, &text, FORMAT)?;
-    toml::from_str(&text).map_err(|error| anyhow!("{}: {}", file.display(), error.message()))
+    claim::read_request(path, STUDY)
 }
 
 /// Runs what is left of a study and prints it.

@@ -5,19 +5,19 @@
 //! the study, is made once, can be gone on with, and serves all studies that share the folder.
 
 use super::Request;
-use super::chart::{Chart, Point, Series};
 use crate::commands::data::{self, Set};
 use crate::commands::exit;
 use crate::commands::train::{self, Epoch, HowArgs, NET, Pace};
 use crate::contest::claim;
 use crate::folder::write_whole;
 use crate::output::{self, count};
-use crate::policy::PolicySpec;
+use crate::policy;
 use crate::source::Instance;
 use crate::{duration, raster, session};
 use anyhow::{Context, Result, anyhow};
 use serde::{Deserialize, Serialize};
 use sortie_core::{Nmcs, Nrpa, Sample, Search, Trust};
+use sortie_runs::chart::{Chart, Point, Series};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -146,7 +146,7 @@ impl Lab<'_> {
     /// The scores of a player, and the CPU time of one game.
     fn scores(&self, name: &str, search: Search, net: Option<&str>, games: u64) -> Result<(Vec<f64>, f64)> {
         let policy = match net {
-            Some(net) => Some(PolicySpec::of(&self.net(net)?.0, Trust::default())?),
+            Some(net) => Some(policy::spec_of(&self.net(net)?.0, Trust::default())?),
             None => None,
         };
         self.say(&format!("player: {name}, {} games", count(games)));

@@ -1,9 +1,9 @@
 //! What a study is printed as: a markdown table with ours beside theirs, or curves with 95 % intervals.
 
-use super::chart::{Chart, Point, Series, stack};
 use super::{Cell, Done, Request, Shape, Study};
 use crate::{duration, output};
 use sortie_core::picture::Picture;
+use sortie_runs::chart::{Chart, Point, Series, stack};
 use std::fmt::Write;
 
 /// The study as markdown.

@@ -215,11 +215,15 @@ fn fault(value: &Value, schema: &Value, whole: &Value) -> Option<String> {
     };
     for (word, says) in schema.as_object().expect("a schema") {
         let wrong = match word.as_str() {
-            "title" => false,
+            "title" | "description" | "format" | "default" => false,
             "const" => value != says,
             "enum" => !says.as_array().expect("values").contains(value),
             "type" => !says.as_array().map_or_else(|| is(says), |kinds| kinds.iter().any(is)),
             "minimum" => value.as_f64() < says.as_f64(),
+            "maximum" => value.as_f64() > says.as_f64(),
+            "anyOf" => {
+                !says.as_array().expect("kinds").iter().any(|kind| fault(value, kind, whole).is_none())
+            }
             "minItems" => {
                 value.as_array().is_some_and(|items| (items.len() as u64) < says.as_u64().expect("a number"))
             }

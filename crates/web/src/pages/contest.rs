@@ -2,7 +2,7 @@
 
 use super::run::{commands, frame_json, head, refuse};
 use super::{data, explain, link, page as whole, pictures, replay, trouble};
-use crate::contest::{Game, Log, find};
+use crate::contest::{Log, find};
 use crate::http::Reply;
 use crate::run::{GAMES, Kind, RESULT, State, Summary, open_instance, read_text};
 use crate::show;
@@ -10,6 +10,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use sortie_core::Opened;
 use sortie_jobs::contest::{Games, Interval};
+use sortie_runs::game::{Ended, Game};
 
 /// A score in per cent with its interval.
 fn share(interval: &Interval) -> String {
@@ -146,7 +147,7 @@ fn cell(log: &Log, player: usize, other: usize) -> Markup {
 }
 
 fn row(run: &Summary, game: &Game, n_moves: usize) -> Markup {
-    let result = match game.result.as_str() {
+    let result = match game.result.name() {
         "first" => "first wins",
         "second" => "second wins",
         _ => "draw",
@@ -154,11 +155,11 @@ fn row(run: &Summary, game: &Game, n_moves: usize) -> Markup {
     html! {
         tr {
             td.number { a href={ (link(&run.name)) "/game/" (game.game) } { (game.game) } }
-            td { @if game.result == "first" { b { (game.first) } } @else { (game.first) } }
-            td { @if game.result == "second" { b { (game.second) } } @else { (game.second) } }
+            td { @if game.result == Ended::First { b { (game.first) } } @else { (game.first) } }
+            td { @if game.result == Ended::Second { b { (game.second) } } @else { (game.second) } }
             td { (result) }
             td.number { (n_moves) }
-            td { (game.reason) @if !game.detail.is_empty() { ": " (game.detail) } }
+            td { (game.reason.name()) @if !game.detail.is_empty() { ": " (game.detail) } }
         }
     }
 }
@@ -189,8 +190,8 @@ pub fn game(run: &Summary, number: &str) -> Reply {
             p.crumbs { a href="/" { "Runs" } " / " a href=(link(&run.name)) { (run.name) } }
             h1 { "Game " (game.game) }
             p.muted { b { (game.first) } " against " b { (game.second) } " at " (game.instance) ": "
-                @match game.result.as_str() { "first" => "first wins", "second" => "second wins", _ => "a draw" }
-                " (" (game.reason) @if !game.detail.is_empty() { ", " (game.detail) } "), the first " (game.opening) " moves are the opening" }
+                @match game.result.name() { "first" => "first wins", "second" => "second wins", _ => "a draw" }
+                " (" (game.reason.name()) @if !game.detail.is_empty() { ", " (game.detail) } "), the first " (game.opening) " moves are the opening" }
         }
         section.card { (replay(game.moves.len(), game.moves.len(), &format!("{}/game/{}.json@", link(&run.name), game.game))) }
         section.card { div.cardhead { h2 { "Moves" } }

@@ -237,7 +237,7 @@ pub fn commands(run: &Summary) -> Markup {
         Kind::Solve if run.state == State::Running => &["verify", "replay"],
         Kind::Solve => &["resume", "verify", "replay"],
         Kind::Match | Kind::Tune | Kind::Scale => &["resume", "verify"],
-        Kind::Prove | Kind::Study | Kind::Data | Kind::Train | Kind::Exit => &["resume"],
+        Kind::Prove | Kind::Study | Kind::Data | Kind::Train | Kind::Exit | Kind::Campaign => &["resume"],
         _ => &["verify"],
     };
     html! {

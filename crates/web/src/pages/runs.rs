@@ -139,7 +139,7 @@ fn about(run: &Summary) -> String {
         Kind::Match => format!("match of {} players", told.players.len()),
         Kind::Tune => "tuning".into(),
         Kind::Study => "study".into(),
-        Kind::Scale | Kind::Data | Kind::Train | Kind::Exit => run.kind.name().into(),
+        Kind::Scale | Kind::Data | Kind::Train | Kind::Exit | Kind::Campaign => run.kind.name().into(),
         _ => match told.seed {
             Some(seed) => format!("{}, seed {seed}", told.search),
             None => told.search.clone(),

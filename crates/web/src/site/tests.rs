@@ -103,7 +103,7 @@ fn every_kind_of_folder_has_a_page() {
     write(
         "match",
         "games.jsonl",
-        "{\"game\":0,\"instance\":\"nim/21\",\"first\":\"a\",\"second\":\"b\",\"moves\":[\"1\",\"2\"],\"result\":\"first\",\"reason\":\"rules\"}\nx\n",
+        "{\"game\":0,\"instance\":\"nim/21\",\"first\":\"a\",\"second\":\"b\",\"seeds\":[1,2],\"opening\":0,\"moves\":[\"1\",\"2\"],\"result\":\"first\",\"reason\":\"rules\",\"seconds\":0.1,\"thought_seconds\":[0.1,0.0]}\nx\n",
     );
     write("tune", "tune.toml", "format = 1\n");
     write("study", "study.toml", "format = 1\nstudy = \"x\"\n");

@@ -5,7 +5,8 @@
 //! whether anything follows or not: a thread of the journal sees to that, so that nobody waits for the disk.
 
 use crate::folder::{Folder, sync_folder};
-use crate::source::read_bytes;
+use crate::limits::{LINE_BYTES_MAX, LOG_BYTES_MAX};
+use crate::text::read_bytes;
 use anyhow::{Result, anyhow, bail};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -16,10 +17,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// No such file is larger than this.
-const BYTES_MAX: u64 = 2 << 30;
-/// No line is longer than this; what stands after the last line break of a larger file is not one of ours.
-const LINE_BYTES_MAX: u64 = 64 << 20;
 /// What was written is on the disk after so long, whatever happens to the machine. What happens to the process alone
 /// does not matter.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -29,7 +26,8 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let bytes = read_bytes(path, BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
+    let bytes =
+        read_bytes(path, LOG_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
     let mut items = Vec::new();
     for (line, number) in bytes.split_inclusive(|&byte| byte == b'\n').zip(1..) {
         match serde_json::from_slice(line) {

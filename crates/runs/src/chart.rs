@@ -2,7 +2,7 @@
 //! shades of the same colour. Where many shades would hide each other they are whiskers: at every point if there are
 //! few, else one for the end of each line, side by side.
 
-use crate::output;
+use crate::text;
 use sortie_core::picture::{Colour, FAINT, INK, PALETTE, Picture, Shape};
 
 /// A chart.
@@ -57,11 +57,11 @@ impl Axis {
 
     fn label(self, tick: f64) -> String {
         match self {
-            Axis::Plain => output::score(tick),
+            Axis::Plain => text::score(tick),
             Axis::Log2 => match 2f64.powf(tick) {
                 value if value >= 1e6 => format!("{:.1}M", value / 1e6),
                 value if value >= 1e4 => format!("{:.0}k", value / 1e3),
-                value => output::score(value),
+                value => text::score(value),
             },
         }
     }

@@ -4,18 +4,18 @@
 //! meets half of one; events are appended. One process at a time holds the lock.
 
 use crate::checkpoint::Checkpoint;
-use crate::policy::PolicySpec;
-use crate::source::{plain, read_text};
+use crate::event::Event;
+pub use crate::kind::SPEC;
+use crate::limits::{STREAMS_MAX, TEXT_BYTES_MAX, THREADS_MAX};
+use crate::spec::Spec;
+use crate::text::{line_of, plain, read_text};
 use anyhow::{Context, Result, anyhow, bail};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sortie_core::{BestOf, Limits, Record, Search};
+use sortie_core::Record;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What the run was told.
-pub const SPEC: &str = "spec.toml";
 /// What happened, one JSON object a line.
 pub const EVENTS: &str = "events.jsonl";
 /// The best solution so far.
@@ -27,62 +27,12 @@ pub const RESULT: &str = "result.json";
 /// The instance file as it was when the run started; only if the instance is a file.
 pub const INSTANCE: &str = "instance.txt";
 /// Held by the process that works in the folder.
-const LOCK: &str = "lock";
+pub const LOCK: &str = "lock";
 
 /// The version of the folder's format.
 pub const FORMAT: u32 = 1;
-/// No spec or result is larger than this.
-const TEXT_BYTES_MAX: u64 = 64 << 20;
 /// Runs of one name; enough for any script.
 const NUMBER_MAX: u32 = 1000;
-/// More streams than anybody runs.
-pub const STREAMS_MAX: u32 = 65_536;
-/// More threads than any machine has.
-pub const THREADS_MAX: u32 = 1024;
-
-/// Everything needed to repeat a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Spec {
-    /// The version of the folder's format.
-    pub format: u32,
-    /// The version of the program that began the run.
-    pub sortie: String,
-    /// `domain/name`.
-    pub instance: String,
-    /// The seed of all random numbers.
-    pub seed: u64,
-    /// Independent searches.
-    pub streams: u32,
-    /// Threads that work through them.
-    pub threads: u32,
-    /// What each stream runs.
-    pub search: Search,
-    /// The network that weighs the moves, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<PolicySpec>,
-    /// When the run ends.
-    #[serde(default)]
-    pub limits: Limits,
-}
-
-impl Spec {
-    /// The part that a search is handed.
-    pub fn best_of(&self) -> BestOf {
-        BestOf { search: self.search.clone(), seed: self.seed, streams: self.streams, threads: self.threads }
-    }
-
-    /// What a checkpoint must agree with to belong to this spec: not the threads, not the limits.
-    pub fn identity(&self) -> String {
-        let search = serde_json::to_string(&self.search).expect("a search is plain data");
-        let policy = self.policy.as_ref().map(|policy| {
-            let trust = serde_json::to_string(&policy.trust).expect("plain data");
-            format!(" policy {} {trust}", policy.hash)
-        });
-        let policy = policy.unwrap_or_default();
-        format!("{} {search}{policy} seed {} streams {}", self.instance, self.seed, self.streams)
-    }
-}
 
 /// A run folder that this process holds the lock of.
 pub struct Folder {
@@ -176,10 +126,8 @@ impl Folder {
         let text =
             read_text(&path, TEXT_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
         refuse_other_format(&path, &text, FORMAT)?;
-        let spec: Spec = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-            anyhow!("{}:{line}: {}", path.display(), error.message())
-        })?;
+        let spec: Spec = toml::from_str(&text)
+            .map_err(|error| anyhow!("{}:{}: {}", path.display(), line_of(&text, &error), error.message()))?;
         if !(1..=STREAMS_MAX).contains(&spec.streams) || !(1..=THREADS_MAX).contains(&spec.threads) {
             bail!(
                 "{}: expected streams from 1 to {STREAMS_MAX} and threads from 1 to {THREADS_MAX}",
@@ -249,7 +197,8 @@ pub struct Events {
 
 impl Events {
     /// Appends one event.
-    pub fn append(&mut self, event: &Value) -> io::Result<()> {
+    pub fn append(&mut self, event: &Event) -> io::Result<()> {
+        let event = serde_json::to_string(event).map_err(io::Error::other)?;
         let line = format!("{}{event}\n", if self.torn { "\n" } else { "" });
         self.torn = true;
         self.file.write_all(line.as_bytes())?;
@@ -380,7 +329,7 @@ pub fn sync_folder(path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::Nrpa;
+    use sortie_core::{Limits, Nrpa, Search};
 
     fn spec() -> Spec {
         Spec {
@@ -421,9 +370,10 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folder = Folder::create(home.path(), &spec(), None).unwrap();
         fs::write(folder.path.join(EVENTS), "{\"event\":\"started\"}\n{\"event\":\"impro").unwrap();
-        folder.events().unwrap().append(&serde_json::json!({"event": "resumed"})).unwrap();
+        let event = Event::Improved { seconds: 1.0, stream: 0, score: 3.0, playouts: 9 };
+        folder.events().unwrap().append(&event).unwrap();
         let text = fs::read_to_string(folder.path.join(EVENTS)).unwrap();
-        assert_eq!(text.lines().last(), Some("{\"event\":\"resumed\"}"));
+        assert_eq!(text.lines().last(), Some(&*serde_json::to_string(&event).unwrap()));
     }
 
     #[test]

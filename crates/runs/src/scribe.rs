@@ -3,13 +3,11 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::clock;
-use crate::folder::{self, Events, Folder, Spec};
+use crate::event::Event;
+use crate::folder::{self, Events, Folder};
 use crate::mailbox::{Found, Mailbox};
-use crate::output::{number, rounded};
-use crate::progress::{Progress, Status};
-use crate::searches;
-use crate::source::plain;
-use serde_json::{Value, json};
+use crate::spec::{self, Spec};
+use crate::text::plain;
 use sortie_core::{Control, Record};
 use std::io;
 use std::time::Duration;
@@ -21,14 +19,39 @@ const EVENT_SECONDS: f64 = 1.0;
 /// Writing checkpoints may take this part of the time: large ones on a slow disk are written less often.
 const CHECKPOINT_SHARE: f64 = 0.1;
 
+/// How a run stands.
+pub struct Status {
+    /// Its best score: on disk, unless the disk fails.
+    pub best: Option<f64>,
+    /// Playouts of all sessions.
+    pub playouts: u64,
+    /// Playouts per second of this session.
+    pub rate: f64,
+    /// Wall time of all sessions.
+    pub seconds: f64,
+    /// Wall time to go, where it can be told.
+    pub left: Option<f64>,
+}
+
+/// Who tells people of it; the terminal, where there is one.
+pub trait Teller: Send {
+    /// A better solution is on disk.
+    fn improved(&mut self, best: f64, stream: u32, seconds: f64);
+    /// Time passes.
+    fn tick(&mut self, status: &Status);
+    /// Something that must be said, and stays.
+    fn line(&mut self, text: &str);
+    /// The end.
+    fn clear(&mut self);
+}
+
 /// The writer of a run.
 pub struct Scribe<'a> {
     /// What `best.record` holds.
     pub saved: Option<Record>,
     /// Whether something could not be written and still is not.
     pub trouble: bool,
-    /// Where progress goes.
-    pub progress: Progress,
+    teller: Box<dyn Teller>,
     folder: &'a Folder,
     spec: &'a Spec,
     control: &'a Control<'a>,
@@ -54,13 +77,13 @@ impl<'a> Scribe<'a> {
         (control, mailbox): (&'a Control<'a>, &'a Mailbox),
         saved: Option<Record>,
         checkpoint: Checkpoint,
-        quiet: bool,
+        teller: Box<dyn Teller>,
     ) -> Scribe<'a> {
         let seconds = control.seconds();
         Scribe {
             saved,
             trouble: false,
-            progress: Progress::new(quiet, seconds),
+            teller,
             folder,
             spec,
             control,
@@ -96,32 +119,26 @@ impl<'a> Scribe<'a> {
             self.save_checkpoint(now, mail.closed);
             if now >= self.event_at {
                 self.event_at = now + EVENT_SECONDS;
-                let mut event = json!({
-                    "event": "progress",
-                    "seconds": rounded(now),
-                    "cpu_seconds": rounded(self.control.cpu_seconds()),
-                    "playouts": self.mailbox.playouts(),
-                    "best": self.best(),
+                self.event(Event::Progress {
+                    seconds: now,
+                    cpu_seconds: self.control.cpu_seconds(),
+                    playouts: self.mailbox.playouts(),
+                    best: self.saved.as_ref().map(|record| record.score),
+                    band: self.mailbox.band(),
+                    entropy: self.mailbox.entropy(),
                 });
-                if let Some(band) = self.mailbox.band() {
-                    event["band"] = json!(band.map(number));
-                }
-                if let Some(entropy) = self.mailbox.entropy() {
-                    event["entropy"] = json!((entropy * 1e4).round() / 1e4);
-                }
-                self.event(event);
             }
             if mail.closed {
-                self.progress.clear();
+                self.teller.clear();
                 return self;
             }
             let status = self.status(now);
-            self.progress.tick(&status);
+            self.teller.tick(&status);
         }
     }
 
     /// Appends an event.
-    pub fn event(&mut self, event: Value) {
+    pub fn event(&mut self, event: Event) {
         let mut append = || -> io::Result<()> {
             if self.events.is_none() {
                 self.events = Some(self.folder.events()?);
@@ -151,7 +168,7 @@ impl<'a> Scribe<'a> {
             self.warned = true;
             let path = self.folder.path.join(name);
             let why = plain(error);
-            self.progress.line(&format!(
+            self.teller.line(&format!(
                 "sortie: warning: cannot write {} ({why}); the search goes on and keeps its best in memory",
                 path.display()
             ));
@@ -169,14 +186,13 @@ impl<'a> Scribe<'a> {
             self.retry_at = now + EVENT_SECONDS;
             return;
         }
-        self.event(json!({
-            "event": "improved",
-            "seconds": rounded(found.seconds),
-            "stream": found.stream,
-            "score": number(found.solution.score),
-            "playouts": found.playouts,
-        }));
-        self.progress.improved(found.solution.score, found.stream, found.seconds);
+        self.event(Event::Improved {
+            seconds: found.seconds,
+            stream: found.stream,
+            score: found.solution.score,
+            playouts: found.playouts,
+        });
+        self.teller.improved(found.solution.score, found.stream, found.seconds);
     }
 
     fn save_checkpoint(&mut self, now: f64, last: bool) {
@@ -196,16 +212,12 @@ impl<'a> Scribe<'a> {
         self.checkpoint_at = now + wait;
     }
 
-    fn best(&self) -> Option<Value> {
-        self.saved.as_ref().map(|record| number(record.score))
-    }
-
     fn status(&self, now: f64) -> Status {
         let playouts = self.mailbox.playouts();
         let spent = (now - self.start_seconds).max(1e-3);
         let rate = (playouts - self.start_playouts.min(playouts)) as f64 / spent;
         let limits = &self.spec.limits;
-        let whole = || Some(searches::playouts(&self.spec.search)? * self.spec.streams as f64);
+        let whole = || Some(spec::playouts(&self.spec.search)? * self.spec.streams as f64);
         let playouts_max =
             limits.playouts.map(|max| max as f64).or_else(|| if limits.is_empty() { whole() } else { None });
         let cpu = self.control.cpu_seconds();
@@ -231,7 +243,7 @@ impl<'a> Scribe<'a> {
 pub fn record(spec: &Spec, found: &Found) -> Record {
     let field = |key: &str, value: String| (key.to_string(), value);
     let policy = spec.policy.as_ref().map(|policy| format!("{} ({})", policy.describe(), policy.hash));
-    let mut search = searches::describe(&spec.search);
+    let mut search = spec::describe(&spec.search);
     if let Some(policy) = policy {
         search += &format!(", {policy}");
     }
