@@ -1,0 +1,99 @@
+//! A folder of a run that is asked for by one file, `match.toml` or the like: made, or opened if it holds the same
+//! request. A request is what a run is repeated from, so a key it does not know is an error for whoever resumes.
+
+use crate::clock;
+use crate::folder::{self, Folder, refuse_other_format, write_whole};
+use crate::kind::Kind;
+use crate::limits::TEXT_BYTES_MAX;
+use crate::text::{line_of, read_text};
+use anyhow::{Context, Result, anyhow, bail};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+
+/// The version of the format of a request.
+pub const FORMAT: u32 = 1;
+
+/// Makes a folder and writes the request into it, or opens it if it holds the same one; `what` it would else hold.
+pub fn claim<R>(path: &Path, file: &str, request: &R, what: &str) -> Result<Folder>
+where
+    R: Serialize + DeserializeOwned + PartialEq,
+{
+    let asked = path.join(file);
+    if !asked.exists() {
+        let used = path.is_file() || path.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        if used {
+            bail!("{} is not an empty folder: give another --out", path.display());
+        }
+        std::fs::create_dir_all(path)
+            .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
+    }
+    let folder = folder::lock(path)?;
+    if asked.exists() {
+        if read_request::<R>(path, file)? != *request {
+            bail!(
+                "{0} holds another {what}: `{1} resume {0}` goes on with it, or give another --out",
+                path.display(),
+                Kind::of(path).program()
+            );
+        }
+    } else {
+        let text = format!("# Everything needed to repeat this {what}.\n{}", toml::to_string(request)?);
+        write_whole(&asked, text.as_bytes()).with_context(|| format!("cannot write {}", asked.display()))?;
+    }
+    Ok(folder)
+}
+
+/// Reads what a folder was asked for. One of another format is refused before anything is made of its words.
+pub fn read_request<R: DeserializeOwned>(path: &Path, file: &str) -> Result<R> {
+    let path = path.join(file);
+    let text =
+        read_text(&path, TEXT_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
+    refuse_other_format(&path, &text, FORMAT)?;
+    toml::from_str(&text)
+        .map_err(|error| anyhow!("{}:{}: {}", path.display(), line_of(&text, &error), error.message()))
+}
+
+/// A new folder under `runs/`.
+pub fn fresh_path(kind: &str, instance: &str) -> PathBuf {
+    let name: String = instance.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let name = format!("{kind}-{}-{}", name.chars().take(40).collect::<String>(), clock::stamp());
+    let path = Path::new("runs").join(&name);
+    let numbered = (2..1000).map(|n| Path::new("runs").join(format!("{name}-{n}")));
+    std::iter::once(path.clone()).chain(numbered).find(|path| !path.exists()).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Request {
+        format: u32,
+        games: u32,
+    }
+
+    #[test]
+    fn a_folder_is_of_one_request() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a/b");
+        let request = |games| Request { format: FORMAT, games };
+        drop(claim(&path, "match.toml", &request(4), "match").unwrap());
+        drop(claim(&path, "match.toml", &request(4), "match").unwrap());
+        let refused = |result: Result<Folder>| result.err().expect("refused").to_string();
+        assert!(refused(claim(&path, "match.toml", &request(5), "match")).contains("holds another match"));
+        assert!(refused(claim(&path, "tune.toml", &request(4), "tuning")).contains("not an empty folder"));
+        assert_eq!(read_request::<Request>(&path, "match.toml").unwrap(), request(4));
+        for (text, says) in [
+            ("format = 1\ngames = x", "match.toml:2"),
+            ("format = 2\nwhatever = 1", "another version"),
+            ("format = 1\ngames = 4\ncolour = 1", "colour"),
+        ] {
+            std::fs::write(path.join("match.toml"), text).unwrap();
+            let error = format!("{:#}", read_request::<Request>(&path, "match.toml").unwrap_err());
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}
