@@ -8,7 +8,7 @@ use crate::exact::{
 };
 use crate::picture::Picture;
 use crate::planes::{Layout, Lesson, lessons, newest_first};
-use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, game_position, perft};
+use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, perft};
 use crate::replay::{ReplayError, legal_texts, moves_of, replay, replay_whole};
 use crate::rng::Rng;
 use crate::run::{Control, StreamCheckpoint};
@@ -219,7 +219,9 @@ impl<G: Game> AnyGame for Boxed<G> {
     }
 
     fn position(&self, words: &[String]) -> Result<Position, ReplayError> {
-        replay(&*self.0, words).map(|state| game_position(&*self.0, &state))
+        let mut board = Board::new(self.0.clone(), None).expect("the start of the game itself");
+        words.iter().try_for_each(|word| board.play(word))?;
+        Ok(board.view())
     }
 
     fn board(&self, start: Option<&str>) -> Result<Box<dyn AnyBoard>, PlayError> {

@@ -266,6 +266,14 @@ impl<G: Game> Board<G> {
     fn state(&self) -> &G::State {
         self.states.last().expect("the start is never taken back")
     }
+
+    /// The position before the last turn, which has several moves in some games.
+    fn before_last_turn(&self) -> Option<&G::State> {
+        let mut before = self.states.iter().rev().skip(1);
+        let last = before.next()?;
+        let mover = self.game.to_move(last);
+        Some(before.take_while(|state| self.game.to_move(state) == mover).last().unwrap_or(last))
+    }
 }
 
 /// The position that a text describes, or the game's own start.
@@ -355,7 +363,11 @@ impl<G: Game> AnyBoard for Board<G> {
     }
 
     fn draw(&self) -> Option<Picture> {
-        self.game.draw(self.state())
+        let mut picture = self.game.draw(self.state())?;
+        if let Some(before) = self.before_last_turn() {
+            picture.mark(&self.game.draw(before)?);
+        }
+        Some(picture)
     }
 
     fn position(&self) -> Option<String> {
@@ -363,7 +375,13 @@ impl<G: Game> AnyBoard for Board<G> {
     }
 
     fn view(&self) -> Position {
-        game_position(&*self.game, self.state())
+        Position {
+            text: self.show(),
+            picture: self.draw(),
+            score: self.outcome().map_or(0.5, |outcome| outcome.value()),
+            facts: Vec::new(),
+            legal: self.legal(),
+        }
     }
 
     fn categories(&self) -> (Vec<(String, usize)>, usize) {
@@ -371,17 +389,6 @@ impl<G: Game> AnyBoard for Board<G> {
         self.game.moves(self.state(), &mut moves);
         let of = |mv| (self.game.show_move(self.state(), mv), self.game.category(self.state(), mv));
         (moves.into_iter().map(of).collect(), self.game.categories().len())
-    }
-}
-
-/// A position of a game as plain data.
-pub(crate) fn game_position<G: Game>(game: &G, state: &G::State) -> Position {
-    Position {
-        text: game.show(state),
-        picture: game.draw(state),
-        score: game.outcome(state).map_or(0.5, |outcome| outcome.value()),
-        facts: Vec::new(),
-        legal: legal_texts(game, state),
     }
 }
 

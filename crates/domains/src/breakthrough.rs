@@ -5,7 +5,7 @@
 //! The board is bits, `width * row + column`, so it has at most 64 cells. Both sides start with two full rows, on
 //! boards of three or four rows with one.
 
-use crate::grid::{self, Grid, Image, cell_name, parse_size, zobrist};
+use crate::grid::{self, Grid, Image, Look, cell_name, parse_size, zobrist};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side, mix};
 use sortie_core::{Entry, OpenError, Opened, Request};
@@ -198,8 +198,8 @@ impl Domain for Breakthrough {
     }
 
     fn draw(&self, state: &State) -> Option<Picture> {
-        let title = grid::standing(self.outcome(state), state.to_move);
-        Some(self.grid.picture(self.stone_at(state), &title))
+        let standing = Look::Pieces.standing(self.outcome(state), state.to_move);
+        Some(self.grid.picture(Look::Pieces, self.stone_at(state), &standing))
     }
 }
 

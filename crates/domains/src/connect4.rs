@@ -6,7 +6,7 @@
 
 mod solve;
 
-use crate::grid::{self, Grid, Image, column_name, out_of_range};
+use crate::grid::{self, Grid, Image, Look, column_name, out_of_range};
 use sortie_core::exact::{Goal, Strategist, Value};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side, mix};
@@ -162,8 +162,9 @@ impl Domain for Connect4 {
     }
 
     fn draw(&self, state: &State) -> Option<Picture> {
-        let title = grid::standing(state.outcome(), state.to_move());
-        let mut picture = Grid::new(WIDTH, HEIGHT).picture(|column, row| state.stone(column, row), &title);
+        let standing = Look::Discs.standing(state.outcome(), state.to_move());
+        let at = |column, row| state.stone(column, row);
+        let mut picture = Grid::new(WIDTH, HEIGHT).picture(Look::Discs, at, &standing);
         // A move names the column alone.
         picture.spots.iter_mut().for_each(|spot| spot.name.truncate(1));
         Some(picture)

@@ -3,7 +3,7 @@
 //!
 //! Leaves out: the forbidden moves of Renju and the openings of tournaments.
 
-use crate::grid::{self, Grid, Image, SIDE_MAX, cell_name, parse_square, zobrist};
+use crate::grid::{self, Grid, Image, Look, SIDE_MAX, cell_name, parse_square, zobrist};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side};
 use sortie_core::{Entry, OpenError, Opened, Request};
@@ -178,8 +178,8 @@ impl Domain for Gomoku {
     }
 
     fn draw(&self, state: &State) -> Option<Picture> {
-        let title = grid::standing(self.outcome(state), state.to_move());
-        Some(self.grid().picture(self.stone_at(state), &title))
+        let standing = Look::Stones.standing(self.outcome(state), state.to_move());
+        Some(self.grid().picture(Look::Stones, self.stone_at(state), &standing))
     }
 }
 

@@ -4,7 +4,9 @@
 //! Columns are letters from `a` on (`i` is not left out), rows numbers from 1. The stones are `x` for the first side
 //! and `o` for the second.
 
-use sortie_core::picture::{Colour, FAINT, INK, PALETTE, Picture, Shape, Spot};
+use sortie_core::picture::{
+    BLACK, CELL, Colour, INK, PALETTE, PAPER, Picture, SHADED, Shape, Spot, WHITE, WOOD, rim,
+};
 use sortie_core::{Entry, OpenError, Request};
 use sortie_core::{Game, Outcome, Rng, Side, mix};
 
@@ -156,54 +158,201 @@ impl Grid {
     }
 
     /// The board as a drawing.
-    pub fn picture(self, at: impl Fn(usize, usize) -> Option<Side>, title: &str) -> Picture {
-        const CELL: f64 = 40.0;
-        const MARGIN: f64 = 36.0;
-        const TOP: f64 = 64.0;
+    pub fn picture(self, look: Look, at: impl Fn(usize, usize) -> Option<Side>, standing: &str) -> Picture {
         // Rows of a Hex board overlap, so that the hexagons meet.
-        let step = if self.slanted { CELL * 0.75_f64.sqrt() } else { CELL };
-        let slant = if self.slanted { CELL / 2.0 } else { 0.0 };
-        let width = 2.0 * MARGIN + CELL * self.width as f64 + slant * (self.height - 1) as f64;
-        let height = TOP + MARGIN + step * self.height as f64;
-        let mut picture = Picture::new(width.max(320.0), height, title);
-        let left = (picture.width - width) / 2.0 + MARGIN;
-        let middle = picture.width / 2.0;
-        let label = |x, y, text: String| Shape::Text { x, y, size: 14.0, fill: INK, text };
-        let (shapes, spots) = (&mut picture.shapes, &mut picture.spots);
-        shapes.push(Shape::Text { x: middle, y: 22.0, size: 16.0, fill: INK, text: title.into() });
-        for (i, row) in self.rows().enumerate() {
-            let shift = left + slant * i as f64 + CELL / 2.0;
-            let y = TOP + step * i as f64 + CELL / 2.0;
-            shapes.push(label(shift - CELL * 0.85, y, (row + 1).to_string()));
+        let step = if self.slanted { SIDE * 0.75_f64.sqrt() } else { SIDE };
+        let slant = if self.slanted { SIDE / 2.0 } else { 0.0 };
+        // What is written grows with the board, which is shown in the same room whatever its size.
+        let board_width = SIDE * self.width as f64 + slant * (self.height - 1) as f64;
+        let size = (board_width / 34.0).clamp(15.0, 22.0);
+        let (margin, top) = (2.2 * size, 4.0 * size);
+        let width = 2.0 * margin + board_width;
+        let mut picture = Picture::new(width.max(320.0), top + margin + step * self.height as f64, standing);
+        picture.sides = look.sides();
+        let left = (picture.width - width) / 2.0 + margin;
+        let middle = |column: usize, i: usize| {
+            (left + slant * i as f64 + SIDE * (column as f64 + 0.5), top + step * (i as f64 + 0.5))
+        };
+        let text = |x, y, size, text: String| Shape::Text { x, y, size, fill: INK, text };
+        picture.shapes.push(text(picture.width / 2.0, 1.4 * size, 1.15 * size, standing.into()));
+        let rows: Vec<usize> = self.rows().collect();
+        self.ground(look, (left, top), &middle, &rows, &mut picture.shapes);
+        for (i, &row) in rows.iter().enumerate() {
+            let (x, y) = middle(0, i);
+            picture.shapes.push(text(x - SIDE / 2.0 - 0.95 * size, y, size, (row + 1).to_string()));
             for column in 0..self.width {
-                let x = shift + CELL * column as f64;
-                spots.push(Spot { name: cell_name(column, row), x, y, r: CELL * 0.48 });
-                if self.slanted {
-                    shapes.push(hexagon(x, y, CELL * 0.56, self.hex_colour(column, row)));
-                } else {
-                    let (x, y, w) = (x - CELL * 0.48, y - CELL * 0.48, CELL * 0.96);
-                    shapes.push(Shape::Rect { x, y, w, h: w, round: 3.0, fill: EMPTY });
+                let (x, y) = middle(column, i);
+                picture.spots.push(Spot { name: cell_name(column, row), x, y, r: SIDE * 0.48 });
+                if i == 0 {
+                    picture.shapes.push(text(x, top - 0.85 * size, size, column_name(column).to_string()));
                 }
                 if let Some(side) = at(column, row) {
-                    shapes.push(Shape::Circle { x, y, r: CELL * 0.38, fill: colour(side) });
-                }
-                if i == 0 {
-                    shapes.push(label(x, TOP - CELL * 0.35, column_name(column).to_string()));
+                    look.piece(side, (x, y), &mut picture.shapes);
                 }
             }
         }
         picture
     }
 
-    /// The edges of a Hex board show whose they are: top and bottom are the first side's.
-    fn hex_colour(self, column: usize, row: usize) -> Colour {
-        let (across, down) = (column == 0 || column + 1 == self.width, row == 0 || row + 1 == self.height);
-        match (across, down) {
-            (false, true) => 0xf3d9c6,
-            (true, false) => 0xc9dcea,
-            (true, true) => FAINT,
-            (false, false) => EMPTY,
+    /// The empty board.
+    fn ground(
+        self,
+        look: Look,
+        (left, top): (f64, f64),
+        middle: &dyn Fn(usize, usize) -> (f64, f64),
+        rows: &[usize],
+        shapes: &mut Vec<Shape>,
+    ) {
+        let (w, h) = (SIDE * self.width as f64, SIDE * self.height as f64);
+        let plate = |fill| Shape::Rect { x: left, y: top, w, h, round: 4.0, fill };
+        let cells = || (0..rows.len()).flat_map(move |i| (0..self.width).map(move |column| (column, i)));
+        match look {
+            Look::Stones => {
+                shapes.push(plate(WOOD));
+                let line = |a: (f64, f64), b: (f64, f64)| Shape::Line {
+                    points: vec![a, b],
+                    width: 1.2,
+                    stroke: LINE,
+                };
+                let (last_column, last_row) = (self.width - 1, rows.len() - 1);
+                shapes.extend((0..rows.len()).map(|i| line(middle(0, i), middle(last_column, i))));
+                shapes.extend((0..self.width).map(|c| line(middle(c, 0), middle(c, last_row))));
+                for column in stars(self.width) {
+                    for i in stars(self.height) {
+                        let (x, y) = middle(column, i);
+                        shapes.push(Shape::Circle { x, y, r: 4.0, fill: LINE });
+                    }
+                }
+            }
+            Look::Hex => {
+                // The rims show whose they are: top and bottom are the first side's. Each is a row of hexagons that the
+                // cells hide but for their outer edges.
+                let rim = SIDE * 0.17;
+                for (column, i) in cells() {
+                    let (x, y) = middle(column, i);
+                    let mut edge =
+                        |dx: f64, dy: f64, fill| shapes.push(hexagon(x + dx, y + dy, SIDE * 0.58, fill));
+                    if column == 0 {
+                        edge(-rim, rim * 0.5, EDGE);
+                    }
+                    if column + 1 == self.width {
+                        edge(rim, -rim * 0.5, EDGE);
+                    }
+                    if i == 0 {
+                        edge(-rim * 0.5, -rim, BLACK);
+                    }
+                    if i + 1 == rows.len() {
+                        edge(rim * 0.5, rim, BLACK);
+                    }
+                }
+                for (column, i) in cells() {
+                    let (x, y) = middle(column, i);
+                    shapes.push(hexagon(x, y, SIDE * 0.58, LINE));
+                    shapes.push(hexagon(x, y, SIDE * 0.56, WOOD));
+                }
+            }
+            Look::Discs => {
+                shapes.push(plate(PANEL));
+                for (column, i) in cells() {
+                    let (x, y) = middle(column, i);
+                    shapes.push(Shape::Circle { x, y, r: SIDE * 0.4, fill: PAPER });
+                }
+            }
+            Look::Pieces | Look::Signs => {
+                for (column, i) in cells() {
+                    let (x, y) = middle(column, i);
+                    let shaded = look == Look::Pieces && (column + rows[i]).is_multiple_of(2);
+                    let (w, round) = if look == Look::Pieces { (SIDE, 0.0) } else { (SIDE * 0.94, 3.0) };
+                    let (x, y, fill) = (x - w / 2.0, y - w / 2.0, if shaded { SHADED } else { CELL });
+                    shapes.push(Shape::Rect { x, y, w, h: w, round, fill });
+                }
+            }
         }
+    }
+}
+
+/// The side of a cell in a drawing.
+const SIDE: f64 = 40.0;
+/// Lines on wood.
+const LINE: Colour = 0x6b5330;
+/// The frame of Connect Four.
+const PANEL: Colour = 0x2f6db3;
+/// White's edges of a Hex board, which must be told from the paper.
+const EDGE: Colour = 0xd2d3da;
+
+/// How a board is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// Black and white stones on the crossings of lines.
+    Stones,
+    /// Black and white stones on hexagons.
+    Hex,
+    /// Red and yellow discs in a frame.
+    Discs,
+    /// Black and white pieces on squares.
+    Pieces,
+    /// Crosses and noughts.
+    Signs,
+}
+
+impl Look {
+    fn sides(self) -> [(&'static str, Colour); 2] {
+        match self {
+            Look::Stones | Look::Hex | Look::Pieces => [("black", BLACK), ("white", WHITE)],
+            Look::Discs => [("red", 0xd8432e), ("yellow", 0xf2c230)],
+            Look::Signs => [("crosses", PALETTE[0]), ("noughts", PALETTE[1])],
+        }
+    }
+
+    fn piece(self, side: Side, (x, y): (f64, f64), shapes: &mut Vec<Shape>) {
+        let fill = self.sides()[side as usize].1;
+        match (self, side) {
+            (Look::Signs, Side::First) => {
+                let d = SIDE * 0.26;
+                for points in [vec![(x - d, y - d), (x + d, y + d)], vec![(x - d, y + d), (x + d, y - d)]] {
+                    shapes.push(Shape::Line { points, width: SIDE * 0.11, stroke: fill });
+                }
+            }
+            (Look::Signs, Side::Second) => {
+                shapes.push(Shape::Circle { x, y, r: SIDE * 0.34, fill });
+                shapes.push(Shape::Circle { x, y, r: SIDE * 0.23, fill: CELL });
+            }
+            _ => {
+                let r = SIDE * if self == Look::Stones { 0.45 } else { 0.39 };
+                shapes.push(Shape::Stone { x, y, r, fill, rim: rim(fill) });
+            }
+        }
+    }
+
+    /// How a game stands, in the words of the board.
+    pub fn standing(self, outcome: Option<Outcome>, to_move: Side) -> String {
+        let name = |side: Side| {
+            let name = self.sides()[side as usize].0;
+            name[..1].to_uppercase() + &name[1..]
+        };
+        // Crosses and noughts are many.
+        let many = self == Look::Signs;
+        match outcome {
+            None => format!("{} to move", name(to_move)),
+            Some(Outcome::Win(side)) => format!("{} {} won", name(side), if many { "have" } else { "has" }),
+            Some(Outcome::Draw) => "A draw".into(),
+        }
+    }
+}
+
+/// Where the points are that help the eye on a board of so many lines.
+fn stars(lines: usize) -> Vec<usize> {
+    match lines {
+        13.. => {
+            let from = if lines < 16 { 3 } else { 3 + usize::from(lines.is_multiple_of(2)) };
+            let mut all = vec![from, lines - 1 - from];
+            if !lines.is_multiple_of(2) {
+                all.push(lines / 2);
+            }
+            all
+        }
+        9..13 => vec![2, lines - 3],
+        _ => Vec::new(),
     }
 }
 
@@ -253,8 +402,6 @@ pub fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-const EMPTY: Colour = 0xf4f1ea;
-
 fn hexagon(x: f64, y: f64, r: f64, fill: Colour) -> Shape {
     let corner = |i: u32| {
         let angle = f64::from(2 * i + 1) * std::f64::consts::PI / 6.0;
@@ -278,13 +425,6 @@ pub fn letter(side: Side) -> char {
     match side {
         Side::First => 'x',
         Side::Second => 'o',
-    }
-}
-
-fn colour(side: Side) -> Colour {
-    match side {
-        Side::First => PALETTE[0],
-        Side::Second => PALETTE[1],
     }
 }
 
@@ -463,7 +603,22 @@ mod tests {
         assert_eq!(Grid::new(3, 2).text(at, "end"), " 2 . . .\n 1 . o .\n   a b c\nend");
         let slanted = Grid { width: 2, height: 2, slanted: true };
         assert_eq!(slanted.text(at, "end"), "   a b\n 1 . o\n  2 . .\nend");
-        let svg = slanted.picture(at, "o to move").svg();
-        assert_eq!((svg.matches("<polygon").count(), svg.matches("<circle").count()), (4, 1));
+        let svg = slanted.picture(Look::Hex, at, "White to move").svg();
+        // Each cell twice, for its outline, and two edges of each of the four, which are all corners.
+        assert_eq!((svg.matches("<polygon").count(), svg.matches("<circle").count()), (16, 1));
+        let stones = Grid::new(19, 19).picture(Look::Stones, at, "White to move");
+        let count = |is: fn(&Shape) -> bool| stones.shapes.iter().filter(|shape| is(shape)).count();
+        assert_eq!(count(|shape| matches!(shape, Shape::Line { .. })), 38, "lines both ways");
+        assert_eq!(count(|shape| matches!(shape, Shape::Circle { .. })), 9, "star points");
+        assert_eq!(count(|shape| matches!(shape, Shape::Stone { fill: WHITE, .. })), 1);
+        assert_eq!(stars(15), [3, 11, 7]);
+        assert!(stars(5).is_empty());
+    }
+
+    #[test]
+    fn boards_name_their_sides_as_people_do() {
+        assert_eq!(Look::Stones.standing(None, Side::First), "Black to move");
+        assert_eq!(Look::Discs.standing(Some(Outcome::Win(Side::Second)), Side::First), "Yellow has won");
+        assert_eq!(Look::Signs.standing(Some(Outcome::Win(Side::First)), Side::Second), "Crosses have won");
     }
 }

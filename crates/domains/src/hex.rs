@@ -8,7 +8,7 @@
 mod bridges;
 mod connect;
 
-use crate::grid::{self, Grid, Image, SIDE_MAX, cell_name, letter, parse_square, zobrist};
+use crate::grid::{self, Grid, Image, Look, SIDE_MAX, cell_name, letter, parse_square, zobrist};
 use connect::{Forecast, Stones, forecast};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side, mix};
@@ -242,8 +242,8 @@ impl Domain for Hex {
     }
 
     fn draw(&self, state: &State) -> Option<Picture> {
-        let title = grid::standing(self.outcome(state), state.to_move);
-        Some(self.grid().picture(self.stone_at(state), &title))
+        let standing = Look::Hex.standing(self.outcome(state), state.to_move);
+        Some(self.grid().picture(Look::Hex, self.stone_at(state), &standing))
     }
 }
 

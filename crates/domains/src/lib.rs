@@ -16,6 +16,7 @@ mod records;
 mod registry;
 mod samegame;
 mod schur;
+pub mod sgf;
 mod snake;
 mod tictactoe;
 mod toy;

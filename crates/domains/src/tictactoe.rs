@@ -1,7 +1,7 @@
 //! Noughts and crosses: a row, column or diagonal of one's own wins, a full board is a draw. On 3 x 3 it is the oracle
 //! of the tree searches: small enough to try everything, and drawn under perfect play.
 
-use crate::grid::{self, Grid, Image, cell_name, parse_square, zobrist};
+use crate::grid::{self, Grid, Image, Look, cell_name, parse_square, zobrist};
 use sortie_core::picture::Picture;
 use sortie_core::{Boxed, Domain, Game, Outcome, Precondition, Rng, Side};
 use sortie_core::{Entry, OpenError, Opened, Request};
@@ -108,8 +108,8 @@ impl Domain for TicTacToe {
     }
 
     fn draw(&self, state: &State) -> Option<Picture> {
-        let title = grid::standing(self.outcome(state), self.to_move(state));
-        Some(self.grid().picture(|column, row| state.stone(self.size * row + column), &title))
+        let standing = Look::Signs.standing(self.outcome(state), self.to_move(state));
+        Some(self.grid().picture(Look::Signs, |column, row| state.stone(self.size * row + column), &standing))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::font;
 use anyhow::{Result, anyhow, bail};
-use sortie_core::picture::{Colour, PAPER, Picture, Shape};
+use sortie_core::picture::{Colour, PAPER, Picture, RIM, Shape};
 use tiny_skia::{FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, Transform};
 
 /// No picture is wider or higher than this.
@@ -41,6 +41,11 @@ impl Canvas {
             }
             Shape::Circle { x, y, r, fill } => {
                 self.fill(PathBuilder::from_circle(*x as f32, *y as f32, *r as f32), *fill);
+            }
+            Shape::Stone { x, y, r, fill, rim } => {
+                let circle = |r: f64| PathBuilder::from_circle(*x as f32, *y as f32, r as f32);
+                self.fill(circle(r * (1.0 + RIM / 2.0)), *rim);
+                self.fill(circle(r * (1.0 - RIM / 2.0)), *fill);
             }
             Shape::Line { points, width, stroke } => self.line(points, *width, *stroke),
             Shape::Area { points, fill, opacity } => self.area(points, *fill, *opacity),

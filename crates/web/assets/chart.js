@@ -58,6 +58,7 @@ function timeTicks(low, high, count) {
 }
 
 function shortTime(s) {
+  if (s < 0.1) return `${Math.round(1000 * s)}ms`;
   if (s < 60) return `${Number(s.toFixed(1))}s`;
   if (s < 3600) return s % 60 ? `${Math.floor(s / 60)}m${Math.round(s % 60)}` : `${s / 60}m`;
   if (s < 172800) return s % 3600 ? `${Math.floor(s / 3600)}h${Math.round((s / 60) % 60)}` : `${s / 3600}h`;
@@ -109,7 +110,7 @@ export class Chart {
     this.shown = this.known !== null && this.known <= y1 + 1.5 * room && this.known >= y0 - room ? this.known : null;
     if (this.shown !== null) { y0 = Math.min(y0, this.shown); y1 = Math.max(y1, this.shown); }
     const pad = (y1 - y0) * 0.06 || Math.abs(y1) * 0.02 || 1;
-    if (this.options.axis !== "log") x0 = Math.min(0, x0); else x0 = Math.max(x0, 0.1);
+    if (this.options.axis !== "log") x0 = Math.min(0, x0); else x0 = Math.max(x0, 0.001);
     return { x0, x1: Math.max(x1, x0 + 1e-6), y0: this.options.zero ? y0 : y0 - pad, y1: y1 + pad };
   }
 
@@ -130,13 +131,17 @@ export class Chart {
     const sx = (x) => PAD.left + ((fx(x) - fx(x0)) / (fx(x1) - fx(x0) || 1)) * (right - PAD.left);
     const sy = (y) => bottom - ((y - y0) / (y1 - y0)) * (bottom - PAD.top);
     this.scale = { sx, sy, x0, x1, right, bottom };
-    for (const tick of ticks(y0, y1, Math.max(2, height / 60))) {
+    const heights = ticks(y0, y1, Math.max(2, height / 60));
+    // In short, as long as that tells them apart.
+    const short = Math.abs(y1) >= 1e5 && new Set(heights.map(brief)).size === heights.length;
+    for (const tick of heights) {
       element("path", { class: "grid", d: `M${PAD.left} ${sy(tick).toFixed(1)}H${right}` }, svg);
       const text = element("text", { x: PAD.left - 8, y: sy(tick) + 4, "text-anchor": "end" }, svg);
-      text.textContent = Math.abs(y1) >= 1e5 ? brief(tick) : number(tick);
+      text.textContent = short ? brief(tick) : number(tick);
     }
     const count = Math.max(2, (right - PAD.left) / 90);
-    const places = log ? [0.1, 1, 10, 60, 600, 3600, 36000, 86400, 864000].filter((t) => t >= x0 * 0.999 && t <= x1)
+    const decades = [0.001, 0.01, 0.1, 1, 10, 60, 600, 3600, 36000, 86400, 864000].filter((t) => t >= x0 * 0.999 && t <= x1);
+    const places = log ? decades.filter((_, i) => i % Math.ceil(decades.length / count) === 0)
       : this.options.axis === "playouts" ? ticks(x0, x1, count) : timeTicks(x0, x1, count);
     for (const tick of places) {
       const text = element("text", { x: sx(tick), y: bottom + 20, "text-anchor": "middle" }, svg);

@@ -71,8 +71,9 @@ function figures(rate) {
   if (improvements.length) at("last").textContent = `last at ${time(improvements.at(-1)[0])}`;
   if (data.known !== null) {
     const gap = (100 * (data.known - last[2])) / Math.max(Math.abs(data.known), 1e-9);
-    at("gap").textContent = gap < 0 ? `better than the best known, ${number(data.known)}`
-      : gap === 0 ? "the best known"
+    // Best known scores are written with a few digits.
+    const same = Math.abs(data.known - last[2]) <= 1e-9 * Math.max(Math.abs(data.known), Math.abs(last[2])) + 1e-9;
+    at("gap").textContent = same ? "equals the best known" : gap < 0 ? `better than the best known, ${number(data.known)}`
       : `${Math.abs(gap) >= 1000 ? "far" : `${gap.toFixed(1)} %`} below the best known, ${number(data.known)}`;
   }
   document.body.dataset.events = events;

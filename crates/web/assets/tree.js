@@ -129,7 +129,7 @@ async function refresh() {
     return;
   }
   if (!answer.running) delete table.dataset.every;
-  for (const key of ["proved", "answers", "size"]) document.getElementById(key).textContent = answer[key];
+  for (const key of ["headline", "below", "numbers", "answers", "size"]) document.getElementById(key).textContent = answer[key];
   const wasOpen = new Set(nodes), focused = document.activeElement.closest?.("tr")?.dataset.node;
   const grow = (rows) => rows.flatMap((row) => {
     const inside = answer.nodes[row.dataset.node];

@@ -12,6 +12,8 @@ use std::path::Path;
 const LATEST: usize = 60;
 /// Pairs of which one game is still to come; more are under way at no time.
 const PENDING_MAX: usize = 100_000;
+/// Places of a match at which its standing is kept.
+const COURSE_MAX: usize = 600;
 /// Players beyond this many are no match of ours.
 const PLAYERS_MAX: usize = 200;
 
@@ -36,6 +38,9 @@ pub struct Log {
     pending: HashMap<(usize, usize, u64), f64>,
     /// The last games, oldest first, without their moves but for the number of them.
     pub latest: VecDeque<(Game, usize)>,
+    /// How the first two players stood after so many games, as the first of them sees it: thinned to what a chart shows.
+    pub course: Vec<(u64, Pairs)>,
+    stride: u64,
     /// Games in all.
     pub games: u64,
     /// Games that ended by a fault.
@@ -73,7 +78,13 @@ impl Log {
         tally.games.count(score);
         let pair = (low, high, game.game / 2);
         match self.pending.remove(&pair) {
-            Some(other) => tally.pairs.count(score + other),
+            Some(other) => {
+                tally.pairs.count(score + other);
+                if (low, high) == (0, 1) {
+                    let (games, pairs) = (tally.games.total(), tally.pairs);
+                    self.keep(games, pairs);
+                }
+            }
             None if self.pending.len() < PENDING_MAX => {
                 self.pending.insert(pair, score);
             }
@@ -84,6 +95,19 @@ impl Log {
             self.latest.pop_front();
         }
         self.latest.push_back((game, n_moves));
+    }
+
+    /// Every so many pairs are kept; where they become too many, every other of them.
+    fn keep(&mut self, games: u64, pairs: Pairs) {
+        self.stride = self.stride.max(1);
+        if pairs.total() % self.stride == 0 {
+            self.course.push((games, pairs));
+        }
+        if self.course.len() > COURSE_MAX {
+            self.stride *= 2;
+            let stride = self.stride;
+            self.course.retain(|(_, pairs)| pairs.total() % stride == 0);
+        }
     }
 
     fn number(&mut self, name: &str) -> Option<usize> {
@@ -178,6 +202,7 @@ mod tests {
         assert_eq!(log.tally(1, 0).pairs.0, [1, 0, 0, 1, 0]);
         assert_eq!(log.order(), [0, 2, 1]);
         assert_eq!(find(&path, 3).unwrap().unwrap().result, sortie_runs::game::Ended::Draw);
+        assert_eq!(log.course, [(2, Pairs([0, 0, 0, 0, 1])), (4, Pairs([0, 1, 0, 0, 1]))]);
         assert!(find(&path, 9).unwrap().is_none());
     }
 }

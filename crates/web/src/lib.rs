@@ -9,6 +9,7 @@
 mod chart;
 mod contest;
 mod curve;
+mod download;
 mod events;
 mod http;
 mod library;
@@ -18,10 +19,12 @@ mod pages;
 mod play;
 mod report;
 mod run;
+mod shelf;
 mod show;
 mod site;
 mod stats;
 mod tree;
+mod verdict;
 mod workers;
 
 pub use report::{Comparison, Report, compare, gather};

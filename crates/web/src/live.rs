@@ -4,11 +4,13 @@
 
 use crate::curve::History;
 use crate::http::{Reply, Request, Sink};
+use crate::library::Found;
 use crate::pages;
-use crate::run::{EVENTS, Kind, Summary};
+use crate::run::{EVENTS, Kind, State, Summary};
+use crate::shelf::Shelf;
 use crate::site::Site;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -22,6 +24,8 @@ const BEAT_EVERY: Duration = Duration::from_secs(10);
 const POINTS_MAX: usize = 400;
 /// Read at a time.
 const BYTES_MAX: u64 = 4 << 20;
+/// Runs that wrote something so lately may have changed since the page was written.
+const RECENT_SECONDS: f64 = 120.0;
 /// The list of runs is looked at so often, and never for more than a tenth of the time.
 const LIST_EVERY: Duration = Duration::from_secs(2);
 
@@ -100,13 +104,15 @@ fn follow(folder: &Path, mut place: u64, sink: &mut Sink, mut rounds: Option<u32
 /// What is new in the list of runs: rows that changed, and the order if a run came or went.
 pub fn list(site: &Site, request: &Request) -> Reply {
     let root: PathBuf = site.root.clone();
+    let shelf = site.shelf.clone();
     let known: HashMap<String, Option<f64>> = HashMap::new();
     let filter = pages::runs::Filter::of(request);
-    Reply::stream(move |sink| follow_list(&root, &filter, known, sink))
+    Reply::stream(move |sink| follow_list(&root, &shelf, &filter, known, sink))
 }
 
 fn follow_list(
     root: &Path,
+    shelf: &Shelf,
     filter: &pages::runs::Filter,
     mut known: HashMap<String, Option<f64>>,
     sink: &mut Sink,
@@ -116,25 +122,35 @@ fn follow_list(
     loop {
         let begun = Instant::now();
         let mut rows = HashMap::new();
-        for found in crate::library::scan(root).found.iter().filter(|found| found.kind != Kind::Foreign) {
-            let summary = Summary::read(&found.name, &found.path);
+        let mut recent = HashSet::new();
+        let found = crate::library::scan(root).found;
+        let ours: Vec<&Found> = found.iter().filter(|found| found.kind != Kind::Foreign).collect();
+        for (found, summary) in ours.iter().zip(shelf.read_all(&ours)) {
             if !filter.keeps(&summary) {
                 continue;
             }
             let best = known
                 .entry(summary.told.instance.clone())
                 .or_insert_with(|| crate::run::best_known(&found.path, &summary.told.instance));
+            if summary.state == State::Running || summary.age.is_some_and(|age| age < RECENT_SECONDS) {
+                recent.insert(found.name.clone());
+            }
             rows.insert(found.name.clone(), pages::runs::row(&summary, *best).into_string());
         }
         let first = told.is_empty();
         let changed: Map<String, Value> = rows
             .iter()
-            .filter(|(name, row)| told.get(*name) != Some(row))
+            // The page has just been written: of what is older it has the rows already.
+            .filter(|(name, row)| if first { recent.contains(*name) } else { told.get(*name) != Some(row) })
             .map(|(name, row)| (name.clone(), json!(row)))
             .collect();
         let gone: Vec<&String> = told.keys().filter(|name| !rows.contains_key(*name)).collect();
         if first || !changed.is_empty() || !gone.is_empty() {
-            sink.send("rows", None, &json!({ "changed": changed, "gone": gone }).to_string())?;
+            let mut news = json!({ "changed": changed, "gone": gone });
+            if first {
+                news["names"] = rows.keys().cloned().collect();
+            }
+            sink.send("rows", None, &news.to_string())?;
             beat = Instant::now();
         } else if beat.elapsed() >= BEAT_EVERY {
             sink.beat()?;

@@ -1,12 +1,14 @@
 //! Several runs as one: those that differ in their seed alone make a group, with the median and the middle of its
 //! scores over time; groups of one instance are compared. The same data become a page, markdown, SVG and JSON.
 
-use crate::chart::{Chart, Line};
+use crate::chart::{Across, Chart, Line};
+use crate::contest::Log;
 use crate::curve::{Curve, POINTS_MAX};
 use crate::library;
-use crate::run::{Kind, State, Summary, best_known};
+use crate::run::{GAMES, Kind, RESULT, State, Summary, best_known, read_text};
 use crate::show;
 use crate::stats::{self, RankTest};
+use crate::verdict;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -65,18 +67,36 @@ impl Group {
 
     /// Over time: a tenth, half, nine tenths of the runs are at most there. Begins when all have found something.
     pub fn band(&self) -> Vec<(f64, [f64; 3])> {
-        let end = self.seconds();
-        let place = |i: usize| end * i as f64 / GRID as f64;
-        (0..=GRID)
-            .filter_map(|i| {
-                let values: Option<Vec<f64>> =
-                    self.members.iter().map(|member| member.curve.best_at(place(i))).collect();
-                let values = stats::sorted(values?);
-                let at = |q| stats::quantile(&values, q);
-                Some((place(i), [at(0.1)?, at(0.5)?, at(0.9)?]))
-            })
-            .collect()
+        let first =
+            |member: &Member| member.curve.points().find(|point| point.best.is_some()).map(|p| p.seconds);
+        let (begin, end) = (self.members.iter().filter_map(first).fold(1e-3, f64::max), self.seconds());
+        // Half of the places are as far apart as the others, half by a factor: a chart may be drawn either way.
+        let evenly = (0..=GRID / 2).map(|i| begin + (end - begin).max(0.0) * i as f64 / (GRID / 2) as f64);
+        let tenfold =
+            (1..GRID / 2).map(|i| begin * (end / begin).max(1.0).powf(i as f64 / (GRID / 2) as f64));
+        let mut places: Vec<f64> = evenly.chain(tenfold).collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        let at_place = |place: f64| {
+            let values: Option<Vec<f64>> =
+                self.members.iter().map(|member| member.curve.best_at(place)).collect();
+            let values = stats::sorted(values?);
+            let at = |q| stats::quantile(&values, q);
+            Some((place, [at(0.1)?, at(0.5)?, at(0.9)?]))
+        };
+        places.into_iter().filter_map(at_place).collect()
     }
+}
+
+/// A match, a tuning or a proof, in words.
+#[derive(Debug, Clone)]
+pub struct Other {
+    /// What it was told and how it stands.
+    pub summary: Summary,
+    /// What it has come to.
+    pub headline: String,
+    /// What that rests on.
+    pub below: String,
 }
 
 /// What is reported.
@@ -84,6 +104,8 @@ impl Group {
 pub struct Report {
     /// The groups, by instance and search.
     pub groups: Vec<Group>,
+    /// Matches, tunings and proofs: what each has come to.
+    pub others: Vec<Other>,
     /// Folders that could not be used, and why.
     pub left_out: Vec<(String, String)>,
     /// Scores are those at this time; none: at the end.
@@ -94,6 +116,7 @@ pub struct Report {
 pub fn gather(folders: &[PathBuf], at: Option<f64>) -> Report {
     let mut summaries = Vec::new();
     let mut left_out = Vec::new();
+    let mut others = Vec::new();
     for folder in folders {
         if !folder.is_dir() {
             left_out.push((folder.display().to_string(), "there is no such folder".to_string()));
@@ -107,6 +130,10 @@ pub fn gather(folders: &[PathBuf], at: Option<f64>) -> Report {
             match found.kind {
                 Kind::Solve => summaries.push(Summary::read(&name, &found.path)),
                 Kind::Foreign => {}
+                Kind::Match | Kind::Tune | Kind::Prove => match other(Summary::read(&name, &found.path)) {
+                    Ok(other) => others.push(other),
+                    Err(why) => left_out.push((name, why.into())),
+                },
                 kind => left_out.push((name, format!("a {} has no score over time", kind.name()))),
             }
         }
@@ -116,7 +143,52 @@ pub fn gather(folders: &[PathBuf], at: Option<f64>) -> Report {
             left_out.push((folder.display().to_string(), "there are no runs in it".to_string()));
         }
     }
-    of(summaries, left_out, at)
+    Report { others, ..of(summaries, left_out, at) }
+}
+
+/// What a match, a tuning or a proof has come to; the error says why there is nothing to tell.
+fn other(summary: Summary) -> Result<Other, &'static str> {
+    let result: Value = read_text(&summary.path.join(RESULT))
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default();
+    let (headline, below) = match summary.kind {
+        Kind::Match => {
+            let log = Log::read(&summary.path.join(GAMES)).unwrap_or_default();
+            let verdict = verdict::of(&summary, &log).ok_or("no pair of games has ended yet")?;
+            (verdict.headline().0, verdict.below())
+        }
+        Kind::Tune => tuned(&result).ok_or("nothing is believed of its parameters yet")?,
+        _ => proved(&result).ok_or("it has not told a result yet")?,
+    };
+    Ok(Other { summary, headline, below })
+}
+
+fn tuned(result: &Value) -> Option<(String, String)> {
+    let number = |value: &Value| {
+        value.as_f64().map_or("?".to_string(), |value| show::score((value * 1e4).round() / 1e4))
+    };
+    let one = |row: &Value| {
+        let name = row["name"].as_str().unwrap_or("?");
+        format!("{name} {} ({} to {})", number(&row["value"]), number(&row["low"]), number(&row["high"]))
+    };
+    let rows = result["optimum"].as_array().filter(|rows| !rows.is_empty())?;
+    let score = result["score"]["value"].as_f64();
+    let below = score.map_or(String::new(), |score| format!("The score there is {:.1} %.", 100.0 * score));
+    Some((format!("Believed best: {}", rows.iter().map(one).collect::<Vec<_>>().join(", ")), below))
+}
+
+fn proved(result: &Value) -> Option<(String, String)> {
+    let parts: Vec<&str> = result["proved"].as_array()?.iter().filter_map(Value::as_str).collect();
+    let headline = match (result["value"].as_str(), &parts[..], result["best"].as_str()) {
+        (Some("draw"), ..) => "Proved: a draw".to_string(),
+        (_, [], Some(best)) => format!("Not decided; {best} is expected"),
+        (_, [], None) => "Not decided".into(),
+        (_, parts, _) => format!("Proved: {}", parts.join(", ")),
+    };
+    let jobs = &result["jobs"];
+    let count = |key: &str| show::count(jobs[key].as_f64().unwrap_or_default());
+    Some((headline, format!("{} answers, which looked at {} positions.", count("answered"), count("nodes"))))
 }
 
 /// Groups runs.
@@ -147,7 +219,7 @@ pub fn of(summaries: Vec<Summary>, mut left_out: Vec<(String, String)>, at: Opti
         group.members.sort_by_key(|member| (member.summary.told.seed, member.summary.name.clone()));
         group.name = group.search.clone();
     }
-    Report { groups, left_out, at }
+    Report { groups, others: Vec::new(), left_out, at }
 }
 
 impl Report {
@@ -159,12 +231,18 @@ impl Report {
 
     /// The chart of some groups of one instance.
     pub fn chart(&self, groups: &[&Group]) -> Chart {
-        let line = |group: &&Group| Line { name: group.name.clone(), points: group.band() };
+        let line = |(colour, group): (usize, &&Group)| Line { points: group.band(), colour };
+        let known = groups.first().and_then(|group| group.known);
         Chart {
             title: format!("Best score over time on {}", groups.first().map_or("", |group| &group.instance)),
-            x_label: "seconds".into(),
-            lines: groups.iter().map(line).collect(),
-            known: groups.first().and_then(|group| group.known),
+            x_label: "time, tenfold from step to step".into(),
+            across: Across::LogSeconds,
+            steps: true,
+            lines: groups.iter().enumerate().map(line).collect(),
+            levels: known
+                .map(|known| (known, format!("best known {}", show::score(known))))
+                .into_iter()
+                .collect(),
         }
     }
 
@@ -195,6 +273,10 @@ impl Report {
         json!({
             "at_seconds": self.at,
             "groups": self.groups.iter().map(group).collect::<Vec<_>>(),
+            "others": self.others.iter().map(|other| json!({
+                "folder": other.summary.name, "kind": other.summary.kind.name(), "instance": other.summary.told.instance,
+                "headline": other.headline, "below": other.below,
+            })).collect::<Vec<_>>(),
             "left_out": self.left_out.iter().map(left).collect::<Vec<_>>(),
         })
     }
@@ -216,6 +298,14 @@ impl Report {
                 out += &format!("\n- {}", cell(&said));
             }
             out += "\n";
+        }
+        if !self.others.is_empty() {
+            out += "\n## Matches, tunings and proofs\n\n";
+        }
+        for Other { summary, headline, below } in &self.others {
+            let (name, kind, instance) =
+                (cell(&summary.name), summary.kind.name(), cell(&summary.told.instance));
+            out += &format!("- {name} ({kind}, {instance}): {}. {}\n", cell(headline), cell(below));
         }
         for (folder, why) in &self.left_out {
             out += &format!("\nLeft out: {} ({}).\n", cell(folder), cell(why));

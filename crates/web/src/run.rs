@@ -160,6 +160,11 @@ impl Summary {
         summary
     }
 
+    /// How long ago the last sign of life is, by now.
+    pub fn look_at_age(&mut self) {
+        self.age = age(&self.path.join(self.kind.log())).or(age(&self.path));
+    }
+
     fn read_request(&mut self) {
         let path = self.path.join(self.kind.request());
         let name = self.kind.request();

@@ -93,20 +93,30 @@ pub fn ago(seconds: f64) -> String {
     }
 }
 
+/// Whether two scores are the same but for rounding: best known scores are written with a few digits.
+pub fn same_score(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs()) + 1e-9
+}
+
+/// How far a score is below the best known, as a share of that.
+pub fn gap_share(best: f64, known: f64) -> f64 {
+    (known - best) / known.abs().max(1e-9)
+}
+
 /// How far a score is from the best known, in words.
 pub fn gap(best: f64, known: f64) -> String {
+    if same_score(best, known) {
+        return "equals the best known".into();
+    }
     if best > known {
         return format!("better than the best known, {}", score(known));
-    }
-    if best == known {
-        return "the best known".into();
     }
     format!("{} below the best known, {}", gap_percent(best, known), score(known))
 }
 
 /// The same as a share.
 pub fn gap_percent(best: f64, known: f64) -> String {
-    let share = 100.0 * (known - best) / known.abs().max(1e-9);
+    let share = 100.0 * gap_share(best, known);
     if share.abs() >= 1000.0 { "far".into() } else { format!("{share:.1} %") }
 }
 

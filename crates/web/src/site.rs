@@ -3,6 +3,7 @@
 //! On loopback everybody on the machine may; elsewhere nobody without the token. The name in the `Host` line must be
 //! one of ours, so that a page on the web cannot have its own name point here (DNS rebinding) and read what we say.
 
+use crate::download;
 use crate::http::{self, Answer, Load, Reply, Request};
 use crate::library;
 use crate::live;
@@ -10,6 +11,7 @@ use crate::metrics;
 use crate::pages;
 use crate::play;
 use crate::run::{self, Kind, Summary};
+use crate::shelf::Shelf;
 use crate::tree::Forest;
 use std::collections::HashMap;
 use std::io;
@@ -127,6 +129,8 @@ pub struct Site {
     pub stalled: AtomicU64,
     /// Since when.
     pub begun: Instant,
+    /// Runs that were read before.
+    pub shelf: Arc<Shelf>,
     /// Proof trees that were looked at.
     pub forest: Arc<Forest>,
     token: Option<String>,
@@ -146,6 +150,7 @@ impl Site {
             requests: AtomicU64::new(0),
             stalled: AtomicU64::new(0),
             begun: Instant::now(),
+            shelf: Arc::default(),
             forest: Arc::default(),
             token: options.token,
             hosts: options.hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
@@ -229,6 +234,7 @@ impl Site {
             ["play", game] => pages::play::page(self, game),
             ["api", "board"] => play::board(request),
             ["api", "think"] => play::think(self, request),
+            ["api", "game", form] => download::of_address(request, form),
             ["metrics"] => metrics::page(self),
             ["assets", name] => pages::assets::file(request, name),
             ["favicon.ico"] => pages::assets::file(request, "icon.svg"),

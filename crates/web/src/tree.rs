@@ -1,7 +1,7 @@
 //! A search for a proof as a tree that is opened bit by bit: the answers in `jobs.jsonl`, read once and from then on only
 //! what was added. What is proved follows from the claims in the answers and from the rules, as in
-//! `sortie_core::joblevel`; what only selection needs (proof numbers, means, reservations) is left out, and every
-//! position is played once, so that 100,000 answers are read in a fraction of a second.
+//! `sortie_jobs::tree`; what only selection needs (reservations) is left out, proof numbers are counted once for all
+//! (`numbers`), and every position is played once, so that 100,000 answers are read in a fraction of a second.
 
 use crate::events::read_lines;
 use crate::run::{JOBS, Kind as Folder, open_instance, read_text};
@@ -17,6 +17,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+
+mod numbers;
+pub use numbers::Numbers;
 
 /// More nodes than this are not kept.
 const NODES_MAX: usize = 1_000_000;
@@ -130,9 +133,13 @@ struct Node {
     word: Box<str>,
     /// Nodes with equal states are a ring: the next of them, itself if it is the only one.
     twin: u32,
-    /// For the first side, in `0..=1`.
-    value: f32,
+    /// What the answers about the subtree think of it, added up, for the first side: one in `0..=1` a node.
+    sum: f64,
     status: Status,
+    /// What the last answer thinks of the moves without a node.
+    rest_status: Status,
+    /// The work that proof and disproof of the question seem to take.
+    numbers: Numbers,
     /// The job that found the move.
     kind: Kind,
     mover: Side,
@@ -220,12 +227,16 @@ pub struct Row {
     pub size: u32,
     /// Who moves there.
     pub mover: Side,
+    /// Who made the move that leads there; of the root, who moves there.
+    pub chooser: Side,
     /// What is proved of it, for the first side.
     pub bounds: Bounds,
     /// What the worker thought of it.
     pub status: Status,
-    /// The same as a number, for the first side.
+    /// The mean of what the answers about it and all below it thought, for the first side.
     pub value: f64,
+    /// The work that proof and disproof of the question seem to take.
+    pub numbers: Numbers,
     /// Positions that the jobs there looked at.
     pub work: u64,
     /// The job that found it, and what the proof rests on.
@@ -294,6 +305,7 @@ impl Tree {
         if self.answers > answers {
             self.prove();
             self.claims.clear();
+            self.count();
         }
         Ok(())
     }
@@ -383,6 +395,9 @@ impl Tree {
                 (std::mem::replace(&mut above.first, id), above.depth + 1)
             }
         };
+        if parent != NONE {
+            self.node(parent).rest_status = status;
+        }
         self.nodes.push(Node {
             parent,
             first: NONE,
@@ -393,8 +408,10 @@ impl Tree {
             work: 0,
             word: word.into(),
             twin: id,
-            value: value as f32,
+            sum: value,
             status,
+            rest_status: status,
+            numbers: Numbers::OPEN,
             kind,
             mover: Side::First,
             bounds: Bounds::OPEN,
@@ -413,6 +430,7 @@ impl Tree {
         while above != NONE {
             let node = self.node(above);
             node.size += 1;
+            node.sum += value;
             above = node.parent;
         }
         id
@@ -650,9 +668,11 @@ impl Tree {
             children: self.children(id).count(),
             size: node.size,
             mover: node.mover,
+            chooser: self.nodes[if node.parent == NONE { id } else { node.parent } as usize].mover,
             bounds: node.bounds,
             status: node.status,
-            value: node.value.into(),
+            value: node.sum / f64::from(node.size),
+            numbers: node.numbers,
             work: node.work,
             why: self.why(node),
         }
@@ -660,14 +680,7 @@ impl Tree {
 
     /// Some children of a node, the best of the side that moves there first, and how many there are.
     pub fn rows(&self, id: u32, from: usize, max: usize) -> (Vec<Row>, usize) {
-        let side = self.nodes[id as usize].mover;
-        let mut children: Vec<u32> = self.children(id).collect();
-        let rank = |id: &u32| {
-            let node = &self.nodes[*id as usize];
-            let seen = node.bounds.view(side);
-            (seen.low != Value::Win, seen.high == Value::Loss, u32::MAX - node.size, *id)
-        };
-        children.sort_by_cached_key(rank);
+        let children = self.ranked(id);
         let rows = children.iter().skip(from).take(max).map(|&id| self.row(id)).collect();
         (rows, children.len())
     }

@@ -4,7 +4,7 @@
 use super::player::EnginePlayer;
 use super::worker::EngineWorker;
 use super::{argument, board, facts, text};
-use crate::grid::{self, Grid, Image, SIDE_MAX, zobrist};
+use crate::grid::{self, Grid, Image, Look, SIDE_MAX, zobrist};
 use sortie_core::exact::{AnyWorker, Argued, Settled, Statuses};
 use sortie_core::picture::Picture;
 use sortie_core::{AnyPlayer, Domain, Expert, Game, Ident, Outcome, Precondition, Rng, Side};
@@ -291,8 +291,9 @@ impl Domain for Connect6 {
     }
 
     fn draw(&self, state: &State) -> Option<Picture> {
-        let title = text::standing(self.outcome(state), state);
-        Some(self.grid().picture(self.stone_at(state), &title))
+        let standing = Look::Stones.standing(self.outcome(state), state.to_move());
+        let standing = text::with_stones(standing, self.outcome(state), state);
+        Some(self.grid().picture(Look::Stones, self.stone_at(state), &standing))
     }
 }
 

@@ -29,7 +29,11 @@ pub fn parse_stone(size: usize, word: &str) -> Option<u16> {
 
 /// How a game stands, in words.
 pub fn standing(outcome: Option<Outcome>, state: &State) -> String {
-    let standing = grid::standing(outcome, state.to_move());
+    with_stones(grid::standing(outcome, state.to_move()), outcome, state)
+}
+
+/// The same with how many stones are left of the turn.
+pub fn with_stones(standing: String, outcome: Option<Outcome>, state: &State) -> String {
     match (outcome, state.stones_left()) {
         (None, 1) => standing + ", one stone",
         (None, _) => standing + ", two stones",

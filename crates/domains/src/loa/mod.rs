@@ -155,8 +155,6 @@ pub struct State {
     plies: u32,
     to_move: Side,
     outcome: Option<Outcome>,
-    /// For pictures only.
-    last: Option<Move>,
 }
 
 /// Written out so that `clone_from` keeps the memory of the history.
@@ -168,7 +166,7 @@ impl Clone for State {
     fn clone_from(&mut self, from: &State) {
         self.history.clone_from(&from.history);
         (self.boards, self.key, self.plies) = (from.boards, from.key, from.plies);
-        (self.to_move, self.outcome, self.last) = (from.to_move, from.outcome, from.last);
+        (self.to_move, self.outcome) = (from.to_move, from.outcome);
     }
 }
 
@@ -231,7 +229,6 @@ impl State {
         self.boards[1 - us] = pieces.opp;
         self.key = key_of(self.boards);
         self.history.clear();
-        self.last = None;
     }
 }
 
@@ -255,7 +252,7 @@ impl Loa {
     fn state(rules: Rules, boards: [u64; 2], to_move: Side, plies: u32) -> State {
         let key = key_of(boards);
         let history = if rules.repetition == Repetition::None { Vec::new() } else { vec![key] };
-        let mut state = State { boards, key, history, plies, to_move, outcome: None, last: None };
+        let mut state = State { boards, key, history, plies, to_move, outcome: None };
         let pieces = state.pieces();
         state.outcome = rules.ended(to_move.other(), connected(pieces.opp), connected(pieces.own));
         if state.outcome.is_none() {
@@ -339,7 +336,6 @@ impl Domain for Loa {
         state.boards[1 - us] = pieces.own;
         state.to_move = state.to_move.other();
         state.plies += u32::from(self.rules.plies_max > 0);
-        state.last = (!passed).then_some(mv);
         state.outcome = ended.or_else(|| self.rules.ended_otherwise(state, passed));
         if self.rules.repetition != Repetition::None {
             state.history.push(state.key);

@@ -1,5 +1,6 @@
 use super::*;
 use crate::registry;
+use sortie_core::picture::Shape;
 use sortie_core::{AnyGame, Budget, Uct, conformance};
 use std::collections::HashMap;
 
@@ -263,13 +264,16 @@ fn evaluation_is_fair_and_prefers_the_closer_side() {
 }
 
 #[test]
-fn the_picture_has_every_piece_and_the_last_move() {
+fn the_picture_has_every_piece() {
     let game = Loa::new(Rules::ICGA);
     let mut state = game.initial();
-    let before = game.draw(&state).expect("a picture").shapes.len();
     play(&game, &mut state, "b1-b3");
-    let picture = game.draw(&state).expect("a picture");
-    assert_eq!(picture.shapes.len(), before + 2);
+    let mut picture = game.draw(&state).expect("a picture");
+    let pieces = picture.shapes.iter().filter(|shape| matches!(shape, Shape::Stone { .. })).count();
+    assert_eq!(pieces, 24);
+    let shapes = picture.shapes.len();
+    picture.mark(&game.draw(&game.initial()).expect("a picture"));
+    assert_eq!(picture.shapes.len(), shapes + 2, "where the piece came from, and where it went");
     assert_eq!(picture.title, "Lines of Action: White (o) to move");
 }
 

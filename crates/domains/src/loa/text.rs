@@ -2,7 +2,7 @@
 
 use super::State;
 use super::kernel::Move;
-use sortie_core::picture::{FAINT, INK, PALETTE, PAPER, Picture, Shape, Spot};
+use sortie_core::picture::{self, CELL, FAINT, INK, Picture, SHADED, Shape, Spot, rim};
 use sortie_core::{Outcome, Side};
 use std::fmt::Write;
 
@@ -155,12 +155,13 @@ fn clip(word: &str) -> String {
     word.chars().take(20).collect()
 }
 
-/// The board as a drawing, with the last move if it is known.
+/// The board as a drawing.
 pub fn draw(state: &State) -> Picture {
     const SIDE: f64 = 48.0;
     const MARGIN: f64 = 28.0;
     let size = 8.0 * SIDE + 2.0 * MARGIN;
     let mut picture = Picture::new(size, size, format!("Lines of Action: {}", status(state)));
+    picture.sides = [("black", picture::BLACK), ("white", picture::WHITE)];
     let corner =
         |square: usize| (MARGIN + (square % 8) as f64 * SIDE, MARGIN + (7 - square / 8) as f64 * SIDE);
     let middle = |square: usize| {
@@ -169,7 +170,7 @@ pub fn draw(state: &State) -> Picture {
     };
     for square in 0..64 {
         let (x, y) = corner(square);
-        let fill = if (square % 8 + square / 8) % 2 == 0 { 0xe3dccb } else { 0xf3eee2 };
+        let fill = if (square % 8 + square / 8) % 2 == 0 { SHADED } else { CELL };
         picture.shapes.push(Shape::Rect { x, y, w: SIDE, h: SIDE, round: 0.0, fill });
     }
     for i in 0..8 {
@@ -180,22 +181,12 @@ pub fn draw(state: &State) -> Picture {
             label(edge, along, (8 - i).to_string());
         }
     }
-    if let Some(mv) = state.last {
-        let points = vec![middle(mv.from()), middle(mv.to())];
-        picture.shapes.push(Shape::Line { points, width: 5.0, stroke: PALETTE[0] });
-        let (x, y) = middle(mv.to());
-        picture.shapes.push(Shape::Circle { x, y, r: SIDE * 0.45, fill: PALETTE[0] });
-    }
     for at in 0..64 {
         let (x, y) = middle(at);
         picture.spots.push(Spot { name: square(at), x, y, r: SIDE / 2.0 });
         let Some(side) = piece(state, at) else { continue };
-        picture.shapes.push(Shape::Circle { x, y, r: SIDE * 0.38, fill: INK });
-        let (r, fill) = match side {
-            Side::First => (SIDE * 0.33, 0x45454f),
-            Side::Second => (SIDE * 0.34, PAPER),
-        };
-        picture.shapes.push(Shape::Circle { x, y, r, fill });
+        let fill = picture.sides[side as usize].1;
+        picture.shapes.push(Shape::Stone { x, y, r: SIDE * 0.38, fill, rim: rim(fill) });
     }
     // A frame, thin enough to stay in the background.
     let (low, high) = (MARGIN, size - MARGIN);

@@ -27,6 +27,19 @@ pub enum Question {
     Draw,
 }
 
+impl Question {
+    /// What is asked, one after the other, where this side is to move: is the position worth at least so much to the
+    /// first side?
+    pub fn asks(self, side: Side) -> Vec<Value> {
+        match (self, side) {
+            (Question::Win, Side::First) | (Question::Draw, Side::Second) => vec![Value::Win],
+            (Question::Draw, Side::First) | (Question::Win, Side::Second) => vec![Value::Draw],
+            (Question::Value, Side::First) => vec![Value::Win, Value::Draw],
+            (Question::Value, Side::Second) => vec![Value::Draw, Value::Win],
+        }
+    }
+}
+
 /// How a job tree is grown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -157,7 +170,7 @@ impl JobTree {
     /// A search of the position on the board, which began at `start`.
     pub fn new(board: Box<dyn AnyBoard>, start: Option<String>, plan: Plan) -> JobTree {
         let side = board.to_move();
-        let asks = asks(plan.question, side);
+        let asks = plan.question.asks(side);
         let root = Fresh {
             word: "".into(),
             mover: side,
@@ -304,7 +317,7 @@ impl JobTree {
         out.into_iter().for_each(|id| drop(self.release(id)));
         self.board.play(word).ok()?;
         let prefix = self.board.words().to_vec();
-        let asks = asks(self.plan.question, self.board.to_move());
+        let asks = self.plan.question.asks(self.board.to_move());
         let mut tree = self.tree.subtree(child);
         let bounds = tree.nodes[0].bounds;
         tree.ask = *asks.iter().find(|ask| bounds.decides(**ask).is_none()).unwrap_or(&asks[0]);
@@ -585,16 +598,6 @@ impl JobTree {
             self.cancelled.push(id);
             self.tally.cancelled += 1;
         }
-    }
-}
-
-/// What is asked, one after the other.
-fn asks(question: Question, side: Side) -> Vec<Value> {
-    match (question, side) {
-        (Question::Win, Side::First) | (Question::Draw, Side::Second) => vec![Value::Win],
-        (Question::Draw, Side::First) | (Question::Win, Side::Second) => vec![Value::Draw],
-        (Question::Value, Side::First) => vec![Value::Win, Value::Draw],
-        (Question::Value, Side::Second) => vec![Value::Draw, Value::Win],
     }
 }
 

@@ -22,7 +22,7 @@ pub fn run(args: &Report) -> Result<Verdict> {
         ReportFormat::Markdown => report.markdown(),
         ReportFormat::Json => serde_json::to_string(&report.to_json())? + "\n",
         ReportFormat::Svg => match report.instances().as_slice() {
-            [(_, groups)] => report.chart(groups).svg(true) + "\n",
+            [(_, groups)] => report.chart(groups).file() + "\n",
             instances => bail!("{} instances: expected one for an SVG; html takes several", instances.len()),
         },
     };

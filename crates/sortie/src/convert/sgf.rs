@@ -1,106 +1,21 @@
-//! Games for two in the Smart Game Format, `FF[4]`: the main line of a game from its own start.
-//!
-//! Lines of Action (`GM[9]`) and Hex (`GM[11]`) write their moves as red-bean.com/sgf says: squares and cells by letter and
-//! number. Gomoku (`GM[4]`) and Connect6 write points as two letters from the upper left corner; a turn of Connect6 is one
-//! property with both stones, `W[iihj]`, as players of it do, and there is no number for it. Connect Four and
-//! Breakthrough have no number either and keep their words. The root comment tells where a game comes from, and which
-//! instance it is.
+//! Games for two in the Smart Game Format, `FF[4]`: the main line of a game from its own start, as
+//! `sortie_domains::sgf` writes it.
 
 use super::{Read, Wrong, field, further, provenance, wrong};
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use sortie_core::Record;
-use std::fmt::Write;
+use sortie_domains::sgf;
 
-/// The domains that are written.
-pub const GAMES: [&str; 6] = ["loa", "hex", "gomoku", "connect6", "connect4", "breakthrough"];
+pub use sgf::GAMES;
+
 /// Nodes of a file; no game is longer.
 const NODES_MAX: usize = 1 << 20;
 
-/// The number of a game, and the size of a board where none is said.
-fn game(domain: &str) -> (Option<u32>, Option<usize>) {
-    match domain {
-        "loa" => (Some(9), Some(8)),
-        "hex" => (Some(11), Some(11)),
-        "gomoku" => (Some(4), Some(15)),
-        _ => (None, None),
-    }
-}
-
-/// The size in the name of an instance: `hex/11:swap=on`.
-fn size(instance: &str) -> Option<usize> {
-    instance.split('/').next_back()?.split(':').next()?.parse().ok()
-}
-
 /// A game as SGF.
 pub fn write(record: &Record) -> Result<String> {
-    let domain = record.instance.split('/').next().unwrap_or_default();
-    if record.field("position").is_some() {
-        bail!("this game begins at a position of its own, which is not written as SGF: --to record keeps it");
-    }
-    let board = size(&record.instance);
-    let mut out = String::from("(;FF[4]");
-    if let (Some(number), _) = game(domain) {
-        let _ = write!(out, "GM[{number}]");
-    }
-    let _ = write!(out, "CA[UTF-8]AP[sortie:{}]", env!("CARGO_PKG_VERSION"));
-    if let Some(size) = board {
-        let _ = write!(out, "SZ[{size}]");
-    }
-    for (property, key) in [("PB", "first"), ("PW", "second")] {
-        if let Some(name) = record.field(key) {
-            let _ = write!(out, "{property}[{}]", escape(name));
-        }
-    }
-    let day = record.field("played").or(record.field("found")).and_then(|time| time.get(..10));
-    if let Some(day) = day {
-        let _ = write!(out, "DT[{}]", escape(day));
-    }
-    let unfinished = record.field("result") == Some("unfinished");
-    let result = match record.score {
-        _ if unfinished => "?",
-        1.0 => "B+",
-        0.0 => "W+",
-        _ => "0",
-    };
-    let _ = write!(out, "RE[{result}]GN[{}]C[", escape(&record.instance));
-    out += &escape(&provenance(record).join("\n"));
-    out += "]\n";
-    for (first, turn) in turns(domain, &record.moves) {
-        let words: Result<Vec<String>> = turn.iter().map(|word| point(domain, board, word)).collect();
-        let _ = writeln!(out, ";{}[{}]", if first { 'B' } else { 'W' }, words?.concat());
-    }
-    Ok(out + ")\n")
-}
-
-/// The moves by turns: who makes it, and its words.
-fn turns<'a>(domain: &str, moves: &'a [String]) -> Vec<(bool, &'a [String])> {
-    if domain != "connect6" {
-        return moves.chunks(1).zip(0..).map(|(turn, n)| (n % 2 == 0, turn)).collect();
-    }
-    // One stone, then two each.
-    let (one, rest) = moves.split_at(moves.len().min(1));
-    one.chunks(1)
-        .map(|turn| (true, turn))
-        .chain(rest.chunks(2).zip(0..).map(|(turn, n)| (n % 2 == 1, turn)))
-        .collect()
-}
-
-/// A word of ours as a point or move of SGF.
-fn point(domain: &str, board: Option<usize>, word: &str) -> Result<String> {
-    match domain {
-        "gomoku" | "connect6" => {
-            let read = || {
-                let (column, row) = word.split_at_checked(1)?;
-                let column = column.bytes().next()?.checked_sub(b'a')?;
-                let row = board?.checked_sub(row.parse().ok()?)?;
-                Some(format!("{}{}", (b'a' + column) as char, (b'a' + row as u8) as char))
-            };
-            read().ok_or_else(|| anyhow!("'{word}' is not a cell"))
-        }
-        "loa" => Ok(word.replace('x', ":")),
-        "hex" if word == "swap" => Ok("swap-pieces".into()),
-        _ => Ok(escape(word)),
-    }
+    sgf::write(record, &provenance(record).join("\n")).map_err(|why| {
+        anyhow!("{why}{}", if record.field("position").is_some() { ": --to record keeps it" } else { "" })
+    })
 }
 
 /// The words of ours that a move of SGF means.
@@ -144,8 +59,8 @@ pub fn read(text: &str) -> Result<Read, Wrong> {
     let (told, fields) = further(fields);
     let instance = told.or_else(|| {
         let number: u32 = of("GM")?.value.trim().parse().ok()?;
-        let domain = GAMES.iter().find(|domain| game(domain).0 == Some(number))?;
-        let size = of("SZ").and_then(|size| size.value.trim().parse().ok()).or(game(domain).1)?;
+        let domain = GAMES.iter().find(|domain| sgf::number(domain).0 == Some(number))?;
+        let size = of("SZ").and_then(|size| size.value.trim().parse().ok()).or(sgf::number(domain).1)?;
         Some(format!("{domain}/{size}"))
     });
     let setup = nodes.iter().flatten().find(|property| ["AB", "AW", "AE"].contains(&property.name.as_str()));
@@ -163,7 +78,7 @@ pub fn read(text: &str) -> Result<Read, Wrong> {
 /// The moves of a file in our words, once it is known what is played.
 pub fn translate(read: Read, instance: &str) -> Result<Read, Wrong> {
     let domain = instance.split('/').next().unwrap_or_default();
-    let (board, mut moves, mut lines) = (size(instance), Vec::new(), Vec::new());
+    let (board, mut moves, mut lines) = (sgf::size(instance), Vec::new(), Vec::new());
     for (value, line) in read.moves.iter().zip(read.lines) {
         // These end a game without a move.
         if ["resign", "draw", "forfeit", "time", ""].contains(&value.trim().to_ascii_lowercase().as_str()) {
@@ -257,8 +172,4 @@ fn value(chars: &mut std::iter::Peekable<std::str::CharIndices>, line: &mut usiz
         }
     }
     Err(wrong(begun, "a value has no end: expected a closing bracket"))
-}
-
-fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace(']', "\\]")
 }

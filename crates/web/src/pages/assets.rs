@@ -2,14 +2,17 @@
 
 use super::explain;
 use crate::http::{Reply, Request};
+use sortie_core::picture::dark_rules;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The style, also for reports that stand alone.
-pub const STYLE: &str = include_str!("../../assets/style.css");
+/// The style, also for reports that stand alone: ours, and what the drawings need in the dark.
+pub fn style() -> String {
+    include_str!("../../assets/style.css").to_string() + &dark_rules()
+}
 
 /// Name, media type, content.
 const FILES: [(&str, &str, &str); 9] = [
-    ("style.css", "text/css; charset=utf-8", STYLE),
+    ("page.js", "text/javascript; charset=utf-8", include_str!("../../assets/page.js")),
     ("chart.js", "text/javascript; charset=utf-8", include_str!("../../assets/chart.js")),
     ("live.js", "text/javascript; charset=utf-8", include_str!("../../assets/live.js")),
     ("run.js", "text/javascript; charset=utf-8", include_str!("../../assets/run.js")),
@@ -23,8 +26,9 @@ const ICON: &str = include_str!("../../assets/icon.svg");
 
 /// A file.
 pub fn file(request: &Request, name: &str) -> Reply {
-    let icon = ("icon.svg", "image/svg+xml", ICON);
-    let Some((_, kind, text)) = FILES.iter().chain([&icon]).find(|(file, ..)| *file == name) else {
+    let style = style();
+    let more = [("icon.svg", "image/svg+xml", ICON), ("style.css", "text/css; charset=utf-8", &style)];
+    let Some((_, kind, text)) = FILES.iter().chain(&more).find(|(file, ..)| *file == name) else {
         return explain(404, name, "there is no such file");
     };
     let mut hash = DefaultHasher::new();

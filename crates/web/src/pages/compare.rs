@@ -19,10 +19,16 @@ pub fn page(site: &Site, request: &Request) -> Reply {
         request.ask("at").and_then(|text| text.parse::<f64>().ok()).filter(|at| at.is_finite() && *at > 0.0);
     let mut left_out = Vec::new();
     let mut summaries = Vec::new();
+    // A group is an instance and a search, each on a line.
+    let groups: Vec<&str> = request.ask_all("group").collect();
     if chosen.is_empty() {
         let found = library::scan(&site.root).found;
-        let solved = found.iter().filter(|found| found.kind == Kind::Solve);
-        summaries.extend(solved.take(RUNS_MAX).map(|found| Summary::read(&found.name, &found.path)));
+        let solved: Vec<_> = found.iter().filter(|found| found.kind == Kind::Solve).collect();
+        let asked = |run: &Summary| {
+            groups.is_empty()
+                || groups.contains(&format!("{}\n{}", run.told.instance, run.told.search).as_str())
+        };
+        summaries.extend(site.shelf.read_all(&solved).into_iter().filter(asked).take(RUNS_MAX));
     }
     for name in chosen.iter().take(RUNS_MAX) {
         match library::resolve(&site.root, name) {
@@ -43,13 +49,14 @@ pub fn page(site: &Site, request: &Request) -> Reply {
         }
         form.filter method="get" action="/compare" {
             @for name in &chosen { input type="hidden" name="run" value=(name); }
+            @for group in &groups { input type="hidden" name="group" value=(group); }
             label { "Scores at " input type="number" name="at" min="0" step="any" value=[at] placeholder="the end" aria-label="Seconds"; " s" }
             button { "Show" }
         }
         @if cut { p.trouble { "Only the first " (RUNS_MAX) " runs are compared." } }
         @if report.groups.is_empty() { p.empty { "There is nothing to compare: no run here has a score yet." } }
         @for (instance, groups) in report.instances() {
-            (section(&report, instance, &groups, false))
+            (section(&report, instance, &groups))
             details.others { summary { "The runs" } ul {
                 @for member in groups.iter().flat_map(|group| &group.members) {
                     li { a href=(link(&member.summary.name)) { (member.summary.name) } }

@@ -1,29 +1,19 @@
-//! A match or a tuning: everybody against everybody with intervals, and the last games, each with a slider.
+//! A match or a tuning: the verdict, what it rests on, everybody against everybody, and the last games, each with a
+//! slider and one click from an analysis.
 
 use super::run::{commands, frame_json, head, refuse};
 use super::{data, explain, link, page as whole, pictures, replay, trouble};
 use crate::contest::{Log, find};
-use crate::http::Reply;
+use crate::download;
+use crate::http::{Reply, encode};
 use crate::run::{GAMES, Kind, RESULT, State, Summary, open_instance, read_text};
 use crate::show;
-use maud::{Markup, html};
+use crate::verdict::{self, Verdict, elo, share};
+use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
 use sortie_core::Opened;
-use sortie_jobs::contest::{Games, Interval};
+use sortie_jobs::contest::{Games, Pairs};
 use sortie_runs::game::{Ended, Game};
-
-/// A score in per cent with its interval.
-fn share(interval: &Interval) -> String {
-    format!("{:.1} ({:.1} to {:.1})", 100.0 * interval.value, 100.0 * interval.low, 100.0 * interval.high)
-}
-
-fn elo(interval: &Interval) -> String {
-    let one = |value: f64| match value {
-        value if value.is_infinite() => if value > 0.0 { "∞" } else { "−∞" }.to_string(),
-        value => format!("{value:+.0}").replace('-', "−"),
-    };
-    format!("{} ({} to {})", one(interval.value), one(interval.low), one(interval.high))
-}
 
 fn points(games: &Games) -> String {
     format!("+{} ={} −{}", games.wins, games.draws, games.losses)
@@ -43,35 +33,107 @@ pub fn page(run: &Summary) -> Reply {
         said.push(format!("{} games ended by a fault of a player: the list says which.", log.faults));
     }
     let running = run.state == State::Running;
+    let verdict = (run.kind == Kind::Match).then(|| verdict::of(run, &log)).flatten();
     let body = html! {
         (head(run))
         (trouble(&said))
-        @if run.kind == Kind::Tune { (optimum(run)) }
-        section.card.wide #refresh data-every=[running.then_some("4")] {
-            div.cardhead {
-                h2 { @if run.kind == Kind::Tune { "Games" } @else { "Cross-table" } }
-                span.muted { (show::count(log.games as f64)) " games" }
-            }
-            @if run.kind == Kind::Tune {
-                p.muted { "The tuned player is another one in every pair of games, so there is no table of who beat whom." }
-            } @else {
-                @if log.games > 0 { (cross_table(&log)) }
-                p.muted.small {
-                    "Score in per cent and Elo, each with the interval that holds the truth in 95 of 100 cases, by pairs of \
-                     games with colours swapped."
+        div #refresh data-every=[running.then_some("4")] {
+            @if run.kind == Kind::Tune { (optimum(run)) }
+            @if let Some(verdict) = &verdict { (shown(verdict, &log)) }
+            @if run.kind == Kind::Match && log.games > 0 {
+                section.card.wide {
+                    div.cardhead { h2 { "Cross-table" } span.muted { (show::count(log.games as f64)) " games" } }
+                    (cross_table(&log))
+                    p.muted.small {
+                        "Score in per cent and Elo, each with the interval that holds the truth in 95 of 100 cases, by pairs of \
+                         games with colours swapped."
+                    }
                 }
             }
-        }
-        section.card.wide {
-            div.cardhead { h2 { "Last games" } }
-            div.scroll.tall { table {
-                thead { tr { th.number { "Game" } th { "First" } th { "Second" } th { "Result" } th.number { "Moves" } th { "Why" } } }
-                tbody { @for (game, n_moves) in log.latest.iter().rev() { (row(run, game, *n_moves)) } }
-            } }
+            section.card.wide {
+                div.cardhead { h2 { "Last games" } @if run.kind == Kind::Tune { span.muted { (show::count(log.games as f64)) " games" } } }
+                @if run.kind == Kind::Tune {
+                    p.muted { "The tuned player is another one in every pair of games, so there is no table of who beat whom." }
+                }
+                div.scroll.tall { table {
+                    thead { tr { th.number { "Game" } th { "First" } th { "Second" } th { "Result" } th.number { "Moves" } th { "Why" } } }
+                    tbody { @for (game, n_moves) in log.latest.iter().rev() { (row(run, game, *n_moves)) } }
+                } }
+            }
         }
         section.card.wide { div.cardhead { h2 { "In the terminal" } } (commands(run)) }
     };
     whole(200, &run.name, "/", running.then_some("refresh.js"), &body)
+}
+
+/// The verdict and its figures.
+fn shown(verdict: &Verdict, log: &Log) -> Markup {
+    let (headline, class) = verdict.headline();
+    let estimate = verdict.tally.pairs.estimate();
+    let half =
+        |interval: &sortie_jobs::contest::Interval, factor: f64| format!("± {:.1}", factor * interval.half());
+    let finite = estimate.elo.value.is_finite();
+    html! {
+        div.verdict.(class) #verdict { p.headline { (headline) } p { (verdict.below()) } }
+        dl.tiles {
+            div { dt { "Score" } dd { (format!("{:.1} %", 100.0 * estimate.score.value)) } dd.sub { (half(&estimate.score, 100.0)) } }
+            div { dt { "Elo" } dd { @if finite { (format!("{:+.1}", estimate.elo.value)) } @else { (elo(&estimate.elo).split(' ').next().unwrap_or("–")) } }
+                dd.sub { @if finite && estimate.elo.half().is_finite() { (half(&estimate.elo, 1.0)) } @else { (elo(&estimate.elo)) } } }
+            div { dt { abbr title="normalised Elo: Elo in deviations of a game, the same whatever the share of draws" { "nElo" } }
+                dd { (estimate.nelo.map_or("–".into(), |nelo| format!("{:+.1}", nelo.value))) }
+                dd.sub { (estimate.nelo.map_or("no variance".into(), |nelo| half(&nelo, 1.0))) } }
+            div { dt { abbr title="likelihood of superiority" { "LOS" } } dd { (format!("{:.1} %", 100.0 * estimate.los)) } dd.sub { "for " (verdict.names[0]) } }
+            @if let Some(test) = &verdict.test {
+                @let (low, high) = test.sprt.bounds();
+                div { dt { abbr title="log-likelihood ratio" { "LLR" } } dd { (format!("{:.2}", test.llr)) }
+                    dd.sub { (format!("{low:.2} to {high:.2}, {} to {} {}", show::score(test.sprt.elo0), show::score(test.sprt.elo1), test.unit())) } }
+            } @else {
+                div { dt { "Pairs" } dd { (show::count(verdict.tally.pairs.total() as f64)) } dd.sub { "of games" } }
+            }
+        }
+        div.columns.three {
+            section.card {
+                div.cardhead { h2 { "Pairs of games" } span.muted.small { "points of " (verdict.names[0]) } }
+                (PreEscaped(pentanomial(&verdict.tally.pairs)))
+            }
+            @if let Some(chart) = verdict.chart(log) {
+                section.card { div.cardhead { h2 { "Score in per cent" } span.muted.small { "with its 95 % interval" } } (PreEscaped(chart.markup())) }
+            }
+            @if let Some(chart) = verdict.test_chart(log) {
+                section.card { div.cardhead { h2 { "Log-likelihood ratio" } span.muted.small { "of the sequential test" } } (PreEscaped(chart.markup())) }
+            }
+        }
+    }
+}
+
+/// How many pairs ended with 0, 1/2, 1, 3/2 and 2 points, as bars.
+fn pentanomial(pairs: &Pairs) -> String {
+    const WIDTH: f64 = 360.0;
+    const HEIGHT: f64 = 200.0;
+    let most = pairs.0.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let mut svg = format!(
+        "<svg class=\"chart bars\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\"><title>Pairs with 0, 1/2, 1, 3/2 and 2 \
+         points: {}</title>",
+        pairs.0.map(|count| count.to_string()).join(", ")
+    );
+    for (i, (&count, name)) in pairs.0.iter().zip(["0", "½", "1", "1½", "2"]).enumerate() {
+        let (step, bottom) = (WIDTH / 5.0, HEIGHT - 30.0);
+        let (x, height) = (i as f64 * step, count as f64 / most * (bottom - 28.0));
+        svg += &format!(
+            "<rect class=\"bar p{i}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\" rx=\"3\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text>",
+            x + step * 0.14,
+            bottom - height,
+            step * 0.72,
+            x + step / 2.0,
+            bottom - height - 8.0,
+            show::count(count as f64),
+            x + step / 2.0,
+            HEIGHT - 8.0
+        );
+    }
+    svg + "</svg>"
 }
 
 pub fn cross_table(log: &Log) -> Markup {
@@ -164,16 +226,20 @@ fn row(run: &Summary, game: &Game, n_moves: usize) -> Markup {
     }
 }
 
-/// One game with a slider; `N.json?after=K` are its frames.
+/// One game with a slider; `N.json@K` are its frames, `N.sgf` and the like the game to take home.
 pub fn game(run: &Summary, number: &str) -> Reply {
     let (number, after) = match number.split_once(".json@") {
         Some((number, after)) => (number, after.parse::<usize>().ok()),
         None => (number, None),
     };
+    let (number, form) = number.split_once('.').map_or((number, None), |(number, form)| (number, Some(form)));
     let found = number.parse().ok().and_then(|number| find(&run.path.join(GAMES), number).ok().flatten());
     let Some(game) = found else {
         return explain(404, &run.name, "there is no such game in this folder");
     };
+    if let Some(form) = form {
+        return download::of_match(&game, form);
+    }
     if let Some(after) = after {
         let opened = match open_instance(&run.path, &game.instance) {
             Ok(Opened::Game(opened)) => opened,
@@ -185,6 +251,13 @@ pub fn game(run: &Summary, number: &str) -> Reply {
             Err(error) => refuse(&error.to_string()),
         };
     }
+    // The whole game on the board where it can be analysed, at its end.
+    let analysis = format!(
+        "/play/{}#side=both&analyse=on&moves={}",
+        encode(&game.instance),
+        encode(&game.moves.join(" "))
+    );
+    let playable = crate::run::open_game(&game.instance).is_ok();
     let body = html! {
         div.head {
             p.crumbs { a href="/" { "Runs" } " / " a href=(link(&run.name)) { (run.name) } }
@@ -192,10 +265,18 @@ pub fn game(run: &Summary, number: &str) -> Reply {
             p.muted { b { (game.first) } " against " b { (game.second) } " at " (game.instance) ": "
                 @match game.result.name() { "first" => "first wins", "second" => "second wins", _ => "a draw" }
                 " (" (game.reason.name()) @if !game.detail.is_empty() { ", " (game.detail) } "), the first " (game.opening) " moves are the opening" }
+            div.actions {
+                @if playable { a.button #analyse href=(analysis) { "Analyse this game" } }
+                span.downloads { "Download: " @for (form, what) in download::forms(&game.instance) {
+                    a download href={ (link(&run.name)) "/game/" (game.game) "." (form) } { (what) } " "
+                } }
+            }
         }
-        section.card { (replay(game.moves.len(), game.moves.len(), &format!("{}/game/{}.json@", link(&run.name), game.game))) }
-        section.card { div.cardhead { h2 { "Moves" } }
-            ol.moves { @for pair in game.moves.chunks(2) { li { @for word in pair { span { (word) } " " } } } } }
+        div.columns.table {
+            section.card { (replay(game.moves.len(), game.moves.len(), &format!("{}/game/{}.json@", link(&run.name), game.game))) }
+            section.card { div.cardhead { h2 { "Moves" } }
+                ol.moves { @for pair in game.moves.chunks(2) { li { @for word in pair { span { (word) } " " } } } } }
+        }
         (data("data", &json!({})))
     };
     whole(200, &format!("Game {}", game.game), "/", Some("replay.js"), &body)

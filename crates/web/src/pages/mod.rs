@@ -8,6 +8,7 @@ pub mod compare;
 pub mod contest;
 pub mod events;
 pub mod learn;
+mod markdown;
 pub mod play;
 pub mod prove;
 pub mod report;
@@ -40,6 +41,7 @@ pub fn page(status: u16, title: &str, here: &str, script: Option<&str>, body: &M
                 title { (title) " · Sortie" }
                 link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
                 link rel="stylesheet" href="/assets/style.css";
+                script type="module" src="/assets/page.js" {}
                 @if let Some(script) = script {
                     script type="module" src={ "/assets/" (script) } {}
                 }

@@ -1,13 +1,15 @@
 //! Play against the engine: the games there are, and a board with what the search thinks.
 
 use super::{data, explain, page as whole};
+use crate::download;
 use crate::http::{Reply, encode};
+use crate::play::players;
 use crate::run::open_game;
 use crate::site::Site;
 use maud::{PreEscaped, html};
 use serde_json::json;
 use sortie_core::picture::Picture;
-use sortie_core::{AnyGame, PRESETS, Rng};
+use sortie_core::{AnyGame, Rng};
 use sortie_domains::catalogue;
 
 /// Who the person at the browser is.
@@ -39,7 +41,7 @@ pub fn index(site: &Site) -> Reply {
         @if site.thinkers == 0 { p.trouble { "This server was started without games: --games 0." } }
         ul.games { @for (entry, name, (picture, text)) in &games {
             li { a.card href={ "/play/" (encode(name)) } {
-                div.thumb aria-hidden="true" { @if let Some(picture) = picture { (PreEscaped(picture.svg())) } @else { pre { (text) } } }
+                div.thumb aria-hidden="true" { @if let Some(picture) = picture { (PreEscaped(picture.markup())) } @else { pre { (text) } } }
                 h2 { (entry.name) } p.muted { (entry.about.trim_start_matches("game: ").trim_start_matches("toy game: ")) }
             }
             @if entry.examples.len() > 1 { p.small { @for other in &entry.examples[1..] { a href={ "/play/" (encode(other)) } { (other) } " " } } } }
@@ -67,9 +69,13 @@ fn middle_of(game: &dyn AnyGame) -> Option<(Option<Picture>, String)> {
 
 /// A game.
 pub fn page(site: &Site, name: &str) -> Reply {
-    if let Err(why) = open_game(name) {
-        return explain(404, name, &why);
-    }
+    let game = match open_game(name) {
+        Ok(game) => game,
+        Err(why) => return explain(404, name, &why),
+    };
+    let button = |id: &str, sign: &str, what: &str| {
+        html! { button type="button" id=(id) aria-label=(what) title=(what) { (sign) } }
+    };
     let body = html! {
         div.head {
             p.crumbs { a href="/play" { "Play" } }
@@ -79,7 +85,16 @@ pub fn page(site: &Site, name: &str) -> Reply {
         @if site.thinkers == 0 { p.trouble { "This server was started without games: --games 0. You can still move both sides." } }
         div.columns.table {
             section.card aria-label="Board" {
+                div.balance {
+                    span #first-name { "first" } div #value .value aria-hidden="true" { span {} } span #second-name { "second" }
+                }
                 div #board .board.playing {}
+                div.controls {
+                    (button("begin", "⏮", "To the beginning")) (button("back", "‹", "One move back"))
+                    input #slider type="range" min="0" max="0" value="0" aria-label="Move";
+                    (button("forth", "›", "One move forth")) (button("end", "⏭", "To the end"))
+                    output #where for="slider" { "0 of 0" }
+                }
                 form #typed .typed {
                     label.hidden for="word" { "A move as a word" }
                     input #word list="legal" autocomplete="off" spellcheck="false" placeholder="or type a move";
@@ -89,32 +104,44 @@ pub fn page(site: &Site, name: &str) -> Reply {
                     button type="button" #new { "New game" }
                 }
                 div #buttons .buttons {}
-                p.muted.small #moves {}
             }
-            section.card aria-labelledby="thinks" {
-                div.cardhead { h2 #thinks { "What the search thinks" } }
-                form.settings #settings {
-                    label { span { "You play" } select #side {
-                        @for (value, text) in SIDES { option value=(value) { (text) } }
+            div.stack {
+                section.card aria-labelledby="thinks" {
+                    div.cardhead {
+                        h2 #thinks { "What the search thinks" }
+                        label.toggle { input type="checkbox" #analyse disabled[site.thinkers == 0]; span { "Analyse" } }
+                    }
+                    form.settings #settings {
+                        label { span { "You play" } select #side {
+                            @for (value, text) in SIDES { option value=(value) { (text) } }
+                        } }
+                        label { span { "Engine" } select #player {
+                            @for (preset, about) in players(&*game) { option value=(preset) title=(about) { (preset) } }
+                        } }
+                        label { span { "Per move" } select #seconds {
+                            @for value in SECONDS { option value=(value) selected[value == "1"] { (value) " s" } }
+                        } }
+                    }
+                    p #opinion .muted aria-live="polite" { "It has not thought yet." }
+                    div.scroll { table #lines {
+                        thead { tr {
+                            th { "Move" } th.number { "Visits" } th { span.hidden { "Share" } } th.number { "Value" }
+                            th { "Then" }
+                        } }
+                        tbody {}
                     } }
-                    label { span { "Engine" } select #player {
-                        @for (preset, about) in PRESETS { option value=(preset) title=(about) { (preset) } }
-                    } }
-                    label { span { "Per move" } select #seconds {
-                        @for value in SECONDS { option value=(value) selected[value == "1"] { (value) " s" } }
-                    } }
+                    div.actions { button type="button" #hint { "What would it play?" } }
                 }
-                div #value .value aria-hidden="true" { span {} }
-                div.ends aria-hidden="true" { span { "first" } span { "second" } }
-                p #opinion .muted aria-live="polite" { "It has not thought yet." }
-                div.scroll { table #lines {
-                    thead { tr {
-                        th { "Move" } th.number { "Visits" } th { span.hidden { "Share" } } th.number { "Value" }
-                        th { "Then" }
-                    } }
-                    tbody {}
-                } }
-                div.actions { button type="button" #hint { "What would it play?" } }
+                section.card aria-labelledby="game-title" {
+                    div.cardhead {
+                        h2 #game-title { "The game" }
+                        span.downloads #downloads { @for (form, what) in download::forms(name) { a download data-form=(form) href="#" { (what) } } }
+                    }
+                    div #graph .plot.small hidden {}
+                    p.muted.small #review-said {}
+                    ol #moves .gameline aria-label="Moves" {}
+                    div.actions { button type="button" #review { "Review the game" } }
+                }
             }
         }
         (data("data", &json!({ "game": name, "thinks": site.thinkers > 0 })))

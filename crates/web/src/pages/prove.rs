@@ -7,7 +7,7 @@ use crate::http::{Reply, Request};
 use crate::run::{JOBS, State, Summary};
 use crate::show;
 use crate::site::Site;
-use crate::tree::{ROOT, Row, Tree};
+use crate::tree::{Numbers, ROOT, Row, Tree};
 use maud::{Markup, html};
 use serde_json::{Map, Value as Json, json};
 use sortie_core::Side;
@@ -30,6 +30,7 @@ pub fn page(site: &Site, request: &Request, run: &Summary) -> Reply {
         let at = if tree.has(at) { at } else { ROOT };
         said.extend(wrong(tree));
         html! {
+            (verdict(tree))
             (tiles(run, tree))
             div.columns.tree {
                 section.card aria-labelledby="tree-title" { (card(run, tree, at, running)) }
@@ -81,11 +82,69 @@ fn wrong(tree: &Tree) -> Vec<String> {
     said
 }
 
+/// What is known so far, in words: the headline, and a sentence or two below it.
+fn known(tree: &Tree) -> (String, String, &'static str) {
+    let root = tree.row(ROOT);
+    let (rows, total) = tree.rows(ROOT, 0, ROWS_MAX);
+    let (text, class) = proved(root.bounds);
+    let mover = name(root.mover);
+    let best = rows.first();
+    if let Some(value) = root.bounds.value() {
+        let headline = match value {
+            Value::Win => "Proved: the first side wins",
+            Value::Draw => "Proved: a draw",
+            Value::Loss => "Proved: the second side wins",
+        };
+        let lost = root.bounds.view(root.mover).high == Value::Loss;
+        let by = best.filter(|_| !lost).map(|best| format!(", by {}", best.word)).unwrap_or_default();
+        return (headline.into(), format!("{} is to move{by}.", capital(mover)), class);
+    }
+    let Some(best) = best else {
+        return ("Nothing is known yet".into(), format!("{} is to move.", capital(mover)), class);
+    };
+    let refuted = rows.iter().filter(|row| row.bounds.view(root.mover).high == Value::Loss).count();
+    let headline = match class {
+        "open" => format!(
+            "Not decided yet; {} is expected, {:.0} % for {mover}",
+            best.word,
+            100.0 * root.mover.view(best.value)
+        ),
+        _ => format!("Proved so far: {text}"),
+    };
+    let moves = if total == 1 {
+        "One move was looked at".to_string()
+    } else {
+        format!("{total} moves were looked at")
+    };
+    let lose = match refuted {
+        0 => String::new(),
+        1 => ", one of them loses".into(),
+        n => format!(", {n} of them lose"),
+    };
+    let numbers = format!(
+        "proof number {}, disproof number {}",
+        Numbers::written(root.numbers.proof),
+        Numbers::written(root.numbers.disproof)
+    );
+    (headline, format!("{moves}{lose}; {numbers}."), class)
+}
+
+fn verdict(tree: &Tree) -> Markup {
+    let (headline, below, class) = known(tree);
+    html! {
+        div.verdict.(class) #verdict { p.headline #headline { (headline) } p #below { (below) } }
+    }
+}
+
+fn capital(text: &str) -> String {
+    text[..1].to_uppercase() + &text[1..]
+}
+
 fn tiles(run: &Summary, tree: &Tree) -> Markup {
     let root = tree.row(ROOT);
     html! {
         dl.tiles {
-            div { dt { "Proved" } dd #proved { (proved(root.bounds).0) } dd.sub { (name(root.mover)) " to move" } }
+            div { dt { "Proof and disproof" } dd #numbers { (Numbers::written(root.numbers.proof)) " / " (Numbers::written(root.numbers.disproof)) } dd.sub { (name(root.mover)) " to move" } }
             div { dt { "Answers" } dd #answers { (show::count(tree.answers as f64)) } dd.sub { (run.told.search) } }
             div { dt { "Tree" } dd #size { (show::count(tree.len() as f64)) } dd.sub { "positions" } }
             div { dt { "Looked at" } dd { (show::brief(tree.work as f64)) } dd.sub { "positions, by the jobs" } }
@@ -109,8 +168,8 @@ fn card(run: &Summary, tree: &Tree, at: u32, running: bool) -> Markup {
             table.tree #tree role="treegrid" aria-labelledby="tree-title" data-address=(here) data-at=(at) data-base=(base)
                 data-every=[running.then_some("4")] {
                 thead { tr role="row" {
-                    th { "Move" } th { "Proved" } th { "Status" } th.number { "Value" } th.number { "Positions" }
-                    th.number { "Looked at" } th { "Why" }
+                    th { "Move" } th { "Proved" } th { "Status" } th.number { "Value" } th.number { abbr title="proof number" { "PN" } }
+                    th.number { abbr title="disproof number" { "DN" } } th.number { "Positions" } th.number { "Looked at" } th { "Why" }
                 } }
                 tbody {
                     (row(run, &tree.row(at), base, true))
@@ -122,7 +181,8 @@ fn card(run: &Summary, tree: &Tree, at: u32, running: bool) -> Markup {
             dl.told {
                 dt { "Proved" } dd { "holds whatever anybody plays: it follows from the answers of exact solvers and the rules" }
                 dt { "Status" } dd { "what the worker thought of the position: from bw (the first side wins) over stable to ww (the second wins)" }
-                dt { "Value" } dd { "the same for the first side, in per cent" }
+                dt { "Value" } dd { "the mean of what the answers about the move and all below it thought, for the side that makes the move, in per cent: as `sortie prove` prints it" }
+                dt { "PN, DN" } dd { "the work that it seems to take to prove what is asked, and to disprove it, in answers" }
                 dt { "Positions" } dd { "of the tree from here on" }
                 dt { "Looked at" } dd { "positions that the jobs about this one looked at" }
                 dt { "Why" } dd { "the job that found the move (on a leaf, or for a sibling of moves that were there), and what the proof rests on" }
@@ -140,7 +200,7 @@ fn children(run: &Summary, tree: &Tree, at: u32, from: usize, base: u32) -> Mark
         @for r in &rows { (row(run, r, base, false)) }
         @if shown < total {
             tr.more role="row" data-more=(at) data-from=(shown) aria-level=(level + 1) tabindex="-1" {
-                td colspan="7" { @for _ in 0..level.min(STEPS_MAX) { i.step {} } button type="button" tabindex="-1" { (total - shown) " more" } }
+                td colspan="9" { @for _ in 0..level.min(STEPS_MAX) { i.step {} } button type="button" tabindex="-1" { (total - shown) " more" } }
             }
         }
     }
@@ -160,7 +220,9 @@ fn row(run: &Summary, r: &Row, base: u32, open: bool) -> Markup {
             }
             td.proved.(class) { (text) }
             td { @if r.depth > 0 { span title=(meaning(r.status)) { (word(r.status)) } } }
-            td.number { @if r.depth > 0 { (format!("{:.0} %", 100.0 * r.value)) } }
+            td.number { @if r.depth > 0 { (format!("{:.1} %", 100.0 * r.chooser.view(r.value))) } }
+            td.number { (Numbers::written(r.numbers.proof)) }
+            td.number { (Numbers::written(r.numbers.disproof)) }
             td.number { (show::count(r.size.into())) }
             td.number { @if r.work > 0 { (show::brief(r.work as f64)) } }
             td.why { (r.why) }
@@ -183,9 +245,11 @@ pub fn rows(site: &Site, request: &Request, name: &str, folder: &Path) -> Reply 
         }
         let top = number("at").filter(|&id| tree.has(id)).unwrap_or(ROOT);
         let top_row = row(&run, &tree.row(top), base.min(tree.row(top).depth), true).into_string();
+        let (headline, below, _) = known(tree);
+        let Numbers { proof, disproof } = tree.row(ROOT).numbers;
         json!({
-            "nodes": Json::Object(nodes), "top": top_row, "proved": proved(tree.row(ROOT).bounds).0,
-            "answers": show::count(tree.answers as f64), "size": show::count(tree.len() as f64),
+            "nodes": Json::Object(nodes), "top": top_row, "headline": headline, "below": below,
+            "numbers": format!("{} / {}", Numbers::written(proof), Numbers::written(disproof)), "answers": show::count(tree.answers as f64), "size": show::count(tree.len() as f64),
             "running": run.state == State::Running,
         })
     });

@@ -1,19 +1,24 @@
 //! A report as one HTML file that needs nothing else, and the part of it that the page for comparing shows as well.
 
-use super::assets::STYLE;
+use super::assets::style;
+use super::contest::cross_table;
 use crate::chart::COLOURS;
-use crate::report::{Group, Report};
+use crate::contest::Log;
+use crate::report::{Group, Other, Report};
+use crate::run::{GAMES, Kind};
 use crate::show;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// One instance: chart, table, differences.
-pub fn section(report: &Report, instance: &str, groups: &[&Group], alone: bool) -> Markup {
+pub fn section(report: &Report, instance: &str, groups: &[&Group]) -> Markup {
     let rows = report.rows(groups);
+    let chart = report.chart(groups);
     let known = groups.first().and_then(|group| group.known);
     html! {
         section.card.wide {
             div.cardhead { h2 { (instance) } @if let Some(known) = known { span.muted { "best known " (show::score(known)) } } }
-            (PreEscaped(report.chart(groups).svg(alone)))
+            @if chart.is_flat() { p.muted { "No chart: nothing was improved after the first score." } }
+            @else { (PreEscaped(chart.markup())) }
             div.scroll { table.numbers {
                 thead { tr {
                     th { "Search" }
@@ -42,7 +47,7 @@ impl Report {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
                     title { "Runs of Sortie" }
-                    style { (PreEscaped(STYLE)) }
+                    style { (PreEscaped(style())) }
                 }
                 body { main {
                     div.head {
@@ -51,15 +56,32 @@ impl Report {
                             @if let Some(at) = self.at { ", taken after " (show::time(at)) } "." }
                     }
                     @for (instance, groups) in self.instances() {
-                        (section(self, instance, &groups, false))
+                        (section(self, instance, &groups))
                         (members(self, &groups))
                     }
+                    @for told in &self.others { (other(told)) }
                     section.card.wide { h2 { "How to read this" } (explained()) }
                     @for (name, why) in &self.left_out { p.trouble { "Left out: " b { (name) } ": " (why) } }
                 } }
             }
         }
         .into_string()
+    }
+}
+
+/// A match, a tuning or a proof.
+fn other(told: &Other) -> Markup {
+    let run = &told.summary;
+    let log = (run.kind == Kind::Match).then(|| Log::read(&run.path.join(GAMES)).unwrap_or_default());
+    let chart = log.as_ref().and_then(|log| crate::verdict::of(run, log)?.chart(log));
+    html! {
+        section.card.wide {
+            div.cardhead { h2 { (run.name) } span.muted { (run.kind.name()) ", " (run.told.instance) } }
+            p.headline { (told.headline) }
+            p { (told.below) }
+            @if let Some(chart) = chart { (PreEscaped(chart.markup())) }
+            @if let Some(log) = &log { (cross_table(log)) }
+        }
     }
 }
 

@@ -12,7 +12,6 @@ use crate::site::Site;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 use sortie_core::Opened;
-use sortie_core::picture::Shape;
 use sortie_core::{Position, Record};
 use std::path::Path;
 
@@ -114,7 +113,7 @@ pub fn page(site: &Site, run: &Summary) -> Reply {
                 @match (&record, &drawn) {
                     (Some(record), None) => {
                         @let frames = record.moves.len().min(FRAMES_MAX);
-                        (replay(frames, begin(&run.path, record), &format!("{}/frame", link(&run.name))))
+                        (replay(frames, frames, &format!("{}/frame", link(&run.name))))
                     }
                     (_, Some(why)) => p.muted #nosolution { (super::sentence(why)) },
                     _ => {}
@@ -244,7 +243,8 @@ pub fn commands(run: &Summary) -> Markup {
         ul.commands {
             @for line in lines {
                 @let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
-                li { code { "sortie " (verb) " " (folder) @if !rest.is_empty() { " " (rest) } } }
+                li { code { "sortie " (verb) " " (folder) @if !rest.is_empty() { " " (rest) } }
+                    button.copy type="button" hidden { "Copy" } }
             }
         }
     }
@@ -263,11 +263,13 @@ fn kin(site: &Site, run: &Summary) -> Option<(Vec<Value>, usize)> {
     }
     let mut bytes = 0;
     let mut kin = Vec::new();
-    for found in library::scan(&site.root).found {
-        if found.kind != Kind::Solve || found.name == run.name || kin.len() == KIN_MAX {
-            continue;
+    let found = library::scan(&site.root).found;
+    let others: Vec<_> =
+        found.iter().filter(|found| found.kind == Kind::Solve && found.name != run.name).collect();
+    for other in site.shelf.read_all(&others) {
+        if kin.len() == KIN_MAX {
+            break;
         }
-        let other = Summary::read(&found.name, &found.path);
         if other.group() == run.group() && other.told.seed != run.told.seed && other.best.is_some() {
             bytes += std::fs::metadata(other.path.join(EVENTS)).map_or(0, |meta| meta.len());
             if bytes > KIN_BYTES_MAX {
@@ -308,7 +310,7 @@ pub fn frame_json(position: &Position, moves: &[String], after: usize) -> Value 
     json!({
         "after": after, "of": moves.len().min(FRAMES_MAX),
         "move": after.checked_sub(1).map(|last| &moves[last]),
-        "svg": position.picture.as_ref().map(|picture| picture.svg()),
+        "svg": position.picture.as_ref().map(|picture| picture.markup()),
         "text": position.text,
         "score": show::score(position.score),
         "facts": position.facts.iter().map(|(key, value)| json!([key, show::score(*value)])).collect::<Vec<_>>(),
@@ -327,25 +329,6 @@ fn frame_of(folder: &Path, record: &Record, after: usize) -> Result<Position, St
     match open_instance(folder, &record.instance).map_err(cannot)? {
         Opened::Problem(problem) => problem.position(words).map_err(|error| cannot(error.to_string())),
         Opened::Game(game) => game.position(words).map_err(|error| cannot(error.to_string())),
-    }
-}
-
-/// Where the slider stands first: at the end, but at the start where more is to be seen there than at the end.
-fn begin(folder: &Path, record: &Record) -> usize {
-    let ink =
-        |after| Some(frame_of(folder, record, after).ok()?.picture?.shapes.iter().map(area).sum::<f64>());
-    let (first, last) = (ink(0), ink(record.moves.len()));
-    if last < first { 0 } else { record.moves.len() }
-}
-
-fn area(shape: &Shape) -> f64 {
-    match shape {
-        Shape::Rect { w, h, .. } => w * h,
-        Shape::Circle { r, .. } => 3.0 * r * r,
-        Shape::Line { points, width, .. } => {
-            points.windows(2).map(|two| (two[0].0 - two[1].0).hypot(two[0].1 - two[1].1) * width).sum()
-        }
-        Shape::Area { .. } | Shape::Text { .. } | Shape::Label { .. } => 0.0,
     }
 }
 

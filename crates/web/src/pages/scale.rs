@@ -2,6 +2,7 @@
 //! everybody was, and who has played whom.
 
 use super::contest::cross_table;
+use super::markdown::markdown;
 use super::run::{commands, files, head};
 use super::{page as whole, pictures, trouble};
 use crate::contest::Log;
@@ -89,17 +90,11 @@ fn tables(run: &Summary) -> Markup {
             @let stem = name.trim_end_matches(".md");
             section.card.wide {
                 div.cardhead { h2 { (stem) } }
-                @if let Ok(text) = read_text(&run.path.join(name)) { pre.scroll { (without_pictures(&text)) } }
+                @if let Ok(text) = read_text(&run.path.join(name)) { (markdown(&text)) }
                 (pictures(run, &format!("{stem}-")))
             }
         }
     }
-}
-
-/// A table without the lines that name its pictures, which are shown below it.
-fn without_pictures(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("![")).collect();
-    lines.join("\n").trim_end().to_string()
 }
 
 fn read_rates(path: &Path) -> (Vec<Rate>, u64) {

@@ -1,5 +1,6 @@
 //! A study: the table and the plot that `sortie reproduce` has written so far.
 
+use super::markdown::markdown;
 use super::run::{commands, head};
 use super::{page as whole, pictures, trouble};
 use crate::http::Reply;
@@ -14,7 +15,7 @@ pub fn page(run: &Summary) -> Reply {
         (trouble(&run.trouble))
         section.card {
             @match &table {
-                Ok(table) => pre.scroll { (table) },
+                Ok(table) => (markdown(table)),
                 Err(_) => p.muted { "There is no table.md yet: it is written when the first runs of the study have ended." },
             }
             (pictures(run, "plot"))

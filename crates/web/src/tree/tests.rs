@@ -29,9 +29,13 @@ fn searched(game: &str, nodes: u64, jobs: u64) -> (tempfile::TempDir, JobTree, V
 
 #[test]
 fn what_is_proved_is_what_the_search_has_proved() {
-    for (game, nodes, jobs) in
-        [("tictactoe/3", 20, 400), ("hex/4", 5, 300), ("nim/9", 3, 50), ("hex/3", 10, 200)]
-    {
+    for (game, nodes, jobs) in [
+        ("tictactoe/3", 20, 400),
+        ("hex/4", 5, 300),
+        ("nim/9", 3, 50),
+        ("hex/3", 10, 200),
+        ("tictactoe/3", 5, 12),
+    ] {
         let (home, search, lines) = searched(game, nodes, jobs);
         let path = home.path().join(JOBS);
         let forest = Forest::default();
@@ -45,13 +49,22 @@ fn what_is_proved_is_what_the_search_has_proved() {
             assert_eq!(tree.row(ROOT).bounds, search.bounds(), "{game}");
             let (rows, total) = tree.rows(ROOT, 0, 1000);
             assert_eq!(rows.len(), total);
-            let mut ours: Vec<_> =
-                rows.iter().map(|r| (r.word.clone(), r.bounds, u64::from(r.size))).collect();
-            let mut theirs: Vec<_> =
-                search.root_moves().into_iter().map(|m| (m.word, m.bounds, m.size)).collect();
-            ours.sort_by(|a, b| a.0.cmp(&b.0));
-            theirs.sort_by(|a, b| a.0.cmp(&b.0));
+            // In the same order, with the same numbers and the same values.
+            let ours: Vec<_> = rows
+                .iter()
+                .map(|r| (r.word.clone(), r.bounds, u64::from(r.size), r.numbers.proof, r.numbers.disproof))
+                .collect();
+            let theirs: Vec<_> = search
+                .root_moves()
+                .into_iter()
+                .map(|m| (m.word, m.bounds, m.size, m.proof, m.disproof))
+                .collect();
             assert_eq!(ours, theirs, "{game}");
+            for (row, known) in rows.iter().zip(search.root_moves()) {
+                assert!((row.value - known.value).abs() < 1e-5, "{game}: {} {}", row.value, known.value);
+            }
+            let root = tree.row(ROOT).numbers;
+            assert_eq!((root.proof, root.disproof), search.numbers(), "{game}");
             assert!(!tree.contradiction && tree.skipped == 0);
             assert!(tree.position(tree.len() as u32 - 1).is_some());
         };
