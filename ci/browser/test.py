@@ -1,6 +1,7 @@
 """The pages in a real browser, as a person uses them: a live run whose curve grows, the slider over its moves, three
-moves of LOA by clicking, a connection that is lost and caught up with, a run of 100,000 events, a proof tree of 100,000
-positions opened by clicks and by keys, pages of every kind of folder, every page narrow.
+moves of LOA by clicking, an analysis with its candidates on the board, a game of a match reviewed and taken home, a
+connection that is lost and caught up with, a run of 100,000 events, a proof tree of 100,000 positions opened by clicks and
+by keys, a list that is sorted and grouped, pages of every kind of folder, every page narrow, pictures in the dark.
 
     test.py SORTIE [FOLDER FOR SCREENSHOTS]
 """
@@ -61,7 +62,7 @@ def main():
         browser = Browser()
         try:
             until(lambda: os.path.exists(os.path.join(runs, "live", "best.record")), "the run has found something")
-            for test in [list_of_runs, live_curve, slider, lost_connection, long_run, steady, proof_tree, tree_by_keys, other_folders, workers, loa, by_keyboard, narrow]:
+            for test in [list_of_runs, sorted_and_grouped, live_curve, slider, lost_connection, long_run, steady, proof_tree, tree_by_keys, undecided, match_page, other_folders, workers, loa, connect6, analysis, by_keyboard, dark, narrow]:
                 begun = time.monotonic()
                 browser.look()
                 test(browser, server)
@@ -96,12 +97,16 @@ def make_others(sortie, runs):
     """A small folder of every other kind, by the program itself."""
     for name, line in [
         ("match", "match nim/21 --player default --player random --games 10 --limit 50playouts"),
+        ("four", "match connect4/7x6 --player default --player random --games 10 --limit 50playouts"),
+        ("open", "prove tictactoe/3 --job-nodes 5 --workers 1 --jobs 12"),
         ("tune", "tune nim/21 --player plain --param c=0.1..2.0 --against random --games 20 --limit 20playouts"),
         ("prove", "prove tictactoe/3 --job-nodes 20 --workers 1"),
         ("scale", "scale nim/21 --virtual --forms tds --nodes 1,2 --threads 3 --time 300us --player plain --positions 3 --games 4"),
         ("study", "reproduce samegame-table1 --rows 1 --time 100ms --threads 1"),
     ]:
-        subprocess.run([sortie, *line.split(), "--quiet", "--out", os.path.join(runs, name)], check=True, capture_output=True)
+        ran = subprocess.run([sortie, *line.split(), "--quiet", "--out", os.path.join(runs, name)], capture_output=True, text=True)
+        # A question that is left open is no success.
+        assert ran.returncode == int(name == "open"), ran.stderr
     with open(os.path.join(runs, "prove", "workers.jsonl"), "w") as file:
         for worker, state, reason, job in [("node<1>", "working", None, 17), ("node2", "idle", "waits for a job", None), ("laptop", "gone", "asked to stop", None)]:
             line = {"time": "2026-11-16T07:00:00Z", "worker": worker, "cores": 4, "state": state, "reason": reason, "job": job, "done": 204, "cpu_seconds": 1632.5}
@@ -137,6 +142,31 @@ def list_of_runs(browser, server):
     before = browser.run("return document.querySelector('#runs tr[data-run=live]').innerText")
     changed = "return document.querySelector('#runs tr[data-run=live]').innerText !== arguments[0]"
     until(lambda: browser.run(changed, before), "the row of the live run changes by itself")
+
+
+def sorted_and_grouped(browser, server):
+    names = lambda: browser.run("return [...document.querySelectorAll('#runs tbody tr')].map(row => row.dataset.run)")
+    browser.open(server.root + "/")
+    browser.click("#runs thead a[href*='sort=run']")
+    until(lambda: "sort=run" in browser.run("return location.href"), "the order is in the address")
+    ours = [name for name in names() if name in ("four", "long", "match", "tree")]
+    assert ours == sorted(ours), ours
+    browser.click("#runs thead a[href*='sort=-run']")
+    until(lambda: "sort=-run" in browser.run("return location.href"), "a second click turns it")
+    assert browser.run("return document.querySelector('#runs th[aria-sort]').getAttribute('aria-sort')") == "descending"
+    # The button is in sight, and says what it will do.
+    label = lambda: browser.run("return document.getElementById('compare').textContent")
+    assert browser.run("return document.getElementById('compare').getBoundingClientRect().bottom < innerHeight")
+    assert label() == "Compare all"
+    browser.click("#runs tr[data-run=long] input")
+    assert label() == "Compare 1 run", label()
+    browser.open(server.root + "/?group=yes&q=samegame")
+    groups = browser.run("return [...document.querySelectorAll('#groups tbody tr')].map(row => row.innerText)")
+    assert any("samegame/3" in group for group in groups), groups
+    browser.click("#groups tbody tr input")
+    browser.click("#compare")
+    until(lambda: "/compare?group=" in browser.run("return location.href"), "a group is compared")
+    assert "samegame" in browser.run("return document.getElementById('main').innerText")
 
 
 def live_curve(browser, server):
@@ -229,7 +259,7 @@ def proof_tree(browser, server):
     rows = lambda: browser.run(ROWS)
     first = until(lambda: rows() > 1 and rows(), "the root and its moves")
     assert browser.run("return document.getElementById('size').textContent") == f"{POSITIONS:,}"
-    sizes = browser.run("return [...document.querySelectorAll('#tree tbody tr')].map(row => Number(row.cells[4].textContent.replaceAll(',', '')))")
+    sizes = browser.run("return [...document.querySelectorAll('#tree tbody tr')].map(row => Number(row.cells[6].textContent.replaceAll(',', '')))")
     assert sizes[0] == POSITIONS and sum(sizes[1:]) == POSITIONS - 1, "the moves share the positions among them"
     browser.click("#tree tr[aria-expanded=false] .twist")
     until(lambda: rows() > first, "a click opens a row")
@@ -263,6 +293,48 @@ def tree_by_keys(browser, server):
     browser.press(focus, HOME)
     assert level() == 1
     assert browser.run("return document.querySelectorAll('#tree tr[tabindex=\"0\"]').length") == 1, "one row is in the order of Tab"
+
+
+def undecided(browser, server):
+    """What is known of a question that is not decided, and the same numbers as in the terminal."""
+    browser.open(server.root + "/run/open")
+    headline = browser.run("return document.getElementById('headline').textContent")
+    assert headline.startswith(("Not decided yet", "Proved so far")), headline
+    with open(os.path.join(server.command[2], "open", "result.json")) as file:
+        told = json.load(file)["root_moves"]
+    rows = browser.run("return [...document.querySelectorAll('#tree tbody tr')].slice(1).map(row => [...row.cells].map(cell => cell.textContent.trim()))")
+    assert [row[0] for row in rows] == [move["move"] for move in told], "the same order"
+    infinite = lambda number: "∞" if number is None else str(number)
+    for row, move in zip(rows, told):
+        assert abs(float(row[3].split()[0]) - 100 * move["value"]) < 0.06, (row, move)
+        assert row[4:6] == [infinite(move["proof"]), infinite(move["disproof"])], (row, move)
+
+
+def match_page(browser, server):
+    browser.open(server.root + "/run/four")
+    text = browser.run("return document.getElementById('main').innerText")
+    for says in ["default", "Score", "nElo", "LOS", "Pairs of games", "Cross-table"]:
+        assert says in text, f"{says}: {text[:400]}"
+    assert "stronger" in browser.run("return document.querySelector('#verdict .headline').textContent")
+    assert browser.run("return document.querySelectorAll('.bar').length") == 5
+    browser.click("button.copy")
+    until(lambda: browser.run("return document.querySelector('button.copy').textContent") != "Copy", "the button answers")
+    browser.click("td.number a[href*='/game/']")
+    until(lambda: browser.run("return document.querySelector('#board svg') !== null"), "the game is drawn at its end")
+    ends = browser.run("return [...document.querySelectorAll('.downloads a')].map(a => a.getAttribute('href'))")
+    taken = {end.rsplit(".", 1)[1]: browser.run("return fetch(arguments[0]).then(answer => answer.text())", end) for end in ends}
+    assert taken["sgf"].startswith("(;FF[4]") and "[Result" in taken["txt"] and taken["record"].startswith("sortie record 1")
+    moves = int(browser.run("return document.getElementById('slider').max"))
+    # One click leads to its analysis: the game is on the board, and what is thought of it.
+    browser.click("#analyse")
+    until(lambda: int(browser.run("return document.body.dataset.moves") or 0) == moves, "the whole game is on the board")
+    browser.run("const s = document.getElementById('seconds'); s.value = '0.3'; s.dispatchEvent(new Event('change'))")
+    browser.click("#review")
+    until(lambda: browser.run("return document.body.dataset.reviewed") is not None, "every position was looked at")
+    assert browser.run("return document.getElementById('review-said').textContent").startswith("Reviewed:")
+    assert browser.run("return document.querySelector('#graph path.line') !== null"), "the value over the moves"
+    browser.click("#begin")
+    until(lambda: browser.run("return document.body.dataset.moves") == "0", "the beginning of the game")
 
 
 def other_folders(browser, server):
@@ -309,6 +381,35 @@ def loa(browser, server):
     until(lambda: moves() == 4, "a move and its answer are taken back")
 
 
+def connect6(browser, server):
+    """The game's own engine answers, on a board of lines with stones of two colours."""
+    browser.open(server.root + "/play/connect6%2F9")
+    turn = lambda: browser.run("return document.body.dataset.turn")
+    until(lambda: turn() == "you", "it is our move")
+    assert browser.run("return document.getElementById('player').value") == "engine"
+    assert browser.run("return document.querySelectorAll('#board svg polyline').length") == 18, "lines both ways"
+    browser.run("const s = document.getElementById('seconds'); s.value = '0.3'; s.dispatchEvent(new Event('change'))")
+    until(lambda: turn() == "you", "still our move")
+    browser.click(".spot[data-spot='e5']")
+    until(lambda: browser.run("return document.body.dataset.moves") == "3" and turn() == "you", "the engine has set two stones")
+    fills = browser.run("return [...document.querySelectorAll('#board svg circle[stroke]:not(.spot)')].map(c => c.getAttribute('fill'))")
+    assert sorted(fills) == ["#232329", "#f8f7f3", "#f8f7f3"], fills
+
+
+def analysis(browser, server):
+    browser.open(server.root + "/play/loa%2F8#side=both&seconds=0.3&analyse=on&at=1&moves=b1-b3 a3-c3")
+    until(lambda: int(browser.run("return document.body.dataset.candidates") or 0) > 0, "candidates are drawn")
+    drawn = browser.run("return [...document.querySelectorAll('.candidates text')].map(text => text.textContent)")
+    assert drawn and all(text.isdigit() or text in ("win", "draw", "loss") for text in drawn), drawn
+    assert browser.run("return document.querySelectorAll('.candidates .best').length") >= 1
+    until(lambda: browser.run("return document.body.dataset.thought") == "1", "the thought has ended")
+    browser.click("#forth")
+    until(lambda: browser.run("return document.body.dataset.moves") == "2", "the next move of the game")
+    until(lambda: browser.run("return document.body.dataset.thought") == "2", "which is looked at as well")
+    assert "at=" not in browser.run("return location.hash")
+    assert browser.run("return document.querySelectorAll('#moves button').length") == 2
+
+
 def by_keyboard(browser, server):
     browser.open(server.root + "/play/connect4%2F7x6")
     moves = lambda: int(browser.run("return document.body.dataset.moves") or 0)
@@ -321,18 +422,33 @@ def by_keyboard(browser, server):
     until(lambda: browser.run("return !document.querySelector('#curve .tip').hidden"), "arrow keys move the cursor")
 
 
+def dark(browser, server):
+    """No white slabs in the dark: neither the ground of a drawing nor that of a page."""
+    light = "return [...document.querySelectorAll(arguments[0])].map(e => getComputedStyle(e)[arguments[1]].match(/[0-9]+/g).slice(0, 3).map(Number)).filter(([r, g, b]) => r + g + b > 600).length"
+    for path, grounds in [("/play", "[fill='#fffdf8']"), ("/play/loa%2F8", "#board svg > rect:first-of-type"), ("/run/live", "#board svg > rect:first-of-type")]:
+        browser.look(dark=True)
+        browser.open(server.root + path)
+        until(lambda: browser.run("return document.querySelectorAll(arguments[0]).length", grounds), f"drawings on {path}")
+        assert browser.run(light, grounds, "fill") == 0, path
+        assert browser.run(light, "body, .card, .thumb", "backgroundColor") == 0, path
+    browser.look()
+
+
 def narrow(browser, server):
-    for path in ["/", "/run/live", "/run/long/events", "/compare", "/play", "/play/loa%2F8", "/run/none", "/run/tree", "/run/tune", "/run/scale", "/run/study", "/run/match", "/run/games", "/run/training", "/run/iteration", "/run/prove/workers", "/run/live/workers"]:
+    for path in ["/", "/run/live", "/run/long/events", "/compare", "/play", "/play/loa%2F8", "/run/none", "/run/tree", "/run/tune", "/run/scale", "/run/study", "/run/match", "/run/four", "/run/open", "/?group=yes", "/run/games", "/run/training", "/run/iteration", "/run/prove/workers", "/run/live/workers"]:
         browser.look(width=360, height=740)
         browser.open(server.root + path)
         wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{path} is {wide} px too wide for a phone"
+        # What is written in charts can be read: letters of at least nine pixels.
+        small = "return [...document.querySelectorAll('svg.chart text')].map(text => text.getBoundingClientRect().height).filter(height => height > 0 && height < 9).length"
+        assert browser.run(small) == 0, f"{path} has labels that nobody can read on a phone"
     browser.complaints()  # the page of a run that is not there is a 404
 
 
 def screenshots(browser, server, folder):
     os.makedirs(folder, exist_ok=True)
-    for name, path in [("runs", "/"), ("run", "/run/live"), ("compare", "/compare"), ("play", "/play"), ("loa", "/play/loa%2F8"), ("tree", "/run/tree"), ("prove", "/run/prove"), ("tune", "/run/tune"), ("scale", "/run/scale"), ("study", "/run/study"), ("games", "/run/games"), ("training", "/run/training"), ("iteration", "/run/iteration"), ("workers", "/run/prove/workers"), ("threads", "/run/live/workers")]:
+    for name, path in [("runs", "/"), ("run", "/run/live"), ("compare", "/compare"), ("play", "/play"), ("loa", "/play/loa%2F8"), ("tree", "/run/tree"), ("prove", "/run/prove"), ("open", "/run/open"), ("match", "/run/four"), ("groups", "/?group=yes"), ("connect6", "/play/connect6%2F19#side=both&player=default&analyse=on&moves=j10 k10 i9"), ("hex", "/play/hex%2F11"), ("tune", "/run/tune"), ("scale", "/run/scale"), ("study", "/run/study"), ("games", "/run/games"), ("training", "/run/training"), ("iteration", "/run/iteration"), ("workers", "/run/prove/workers"), ("threads", "/run/live/workers")]:
         for look, width, dark in [("light", 1280, False), ("dark", 1280, True), ("phone", 390, False), ("phone-dark", 390, True)]:
             browser.look(width, 900, dark)
             browser.open(server.root + path)

@@ -87,8 +87,8 @@ pub const TONES: [(Colour, Colour); 6] = [
     (PAPER, 0x1b1b20),
     (INK, 0xe4e4ea),
     (FAINT, 0x3d3d47),
-    (CELL, 0x2c2c34),
-    (SHADED, 0x3a3a44),
+    (CELL, 0x87826f),
+    (SHADED, 0x6b6757),
     (WOOD, 0xb18c58),
 ];
 

@@ -176,15 +176,21 @@ impl Grid {
         let text = |x, y, size, text: String| Shape::Text { x, y, size, fill: INK, text };
         picture.shapes.push(text(picture.width / 2.0, 1.4 * size, 1.15 * size, standing.into()));
         let rows: Vec<usize> = self.rows().collect();
+        let rim = if look == Look::Hex { HEX_RIM } else { 0.0 };
         self.ground(look, (left, top), &middle, &rows, &mut picture.shapes);
         for (i, &row) in rows.iter().enumerate() {
             let (x, y) = middle(0, i);
-            picture.shapes.push(text(x - SIDE / 2.0 - 0.95 * size, y, size, (row + 1).to_string()));
+            picture.shapes.push(text(x - SIDE / 2.0 - 0.95 * size - rim, y, size, (row + 1).to_string()));
             for column in 0..self.width {
                 let (x, y) = middle(column, i);
                 picture.spots.push(Spot { name: cell_name(column, row), x, y, r: SIDE * 0.48 });
                 if i == 0 {
-                    picture.shapes.push(text(x, top - 0.85 * size, size, column_name(column).to_string()));
+                    picture.shapes.push(text(
+                        x,
+                        top - 0.85 * size - 1.6 * rim,
+                        size,
+                        column_name(column).to_string(),
+                    ));
                 }
                 if let Some(side) = at(column, row) {
                     look.piece(side, (x, y), &mut picture.shapes);
@@ -227,7 +233,7 @@ impl Grid {
             Look::Hex => {
                 // The rims show whose they are: top and bottom are the first side's. Each is a row of hexagons that the
                 // cells hide but for their outer edges.
-                let rim = SIDE * 0.17;
+                let rim = HEX_RIM;
                 for (column, i) in cells() {
                     let (x, y) = middle(column, i);
                     let mut edge =
@@ -273,6 +279,8 @@ impl Grid {
 
 /// The side of a cell in a drawing.
 const SIDE: f64 = 40.0;
+/// How far the coloured edges of a Hex board stand out.
+const HEX_RIM: f64 = SIDE * 0.17;
 /// Lines on wood.
 const LINE: Colour = 0x6b5330;
 /// The frame of Connect Four.

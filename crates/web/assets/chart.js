@@ -58,6 +58,7 @@ function timeTicks(low, high, count) {
 }
 
 function shortTime(s) {
+  if (s === 0) return "0";
   if (s < 0.1) return `${Math.round(1000 * s)}ms`;
   if (s < 60) return `${Number(s.toFixed(1))}s`;
   if (s < 3600) return s % 60 ? `${Math.floor(s / 60)}m${Math.round(s % 60)}` : `${s / 60}m`;

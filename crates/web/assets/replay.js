@@ -96,7 +96,7 @@ export class Replay {
       this.board.replaceChildren(pre);
     }
     this.board.dataset.after = frame.after;
-    const facts = [`score ${frame.score}`, ...frame.facts.map(([key, value]) => `${key} ${value}`)];
+    const facts = [...(frame.score === null ? [] : [`score ${frame.score}`]), ...frame.facts.map(([key, value]) => `${key.replaceAll("_", " ")} ${value}`)];
     if (frame.move) facts.unshift(`move ${frame.move}`);
     this.facts.textContent = facts.join(" · ");
   }

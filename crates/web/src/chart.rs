@@ -83,13 +83,17 @@ impl Chart {
 
     fn draw(&self, frame: &Frame, alone: bool) -> String {
         let Frame { width, height, left, class } = *frame;
+        let (right, bottom) = (width - RIGHT, height - BOTTOM);
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let places = points().map(|p| p.0).chain((self.across == Across::Count).then_some(0.0));
         let (x_low, x_high) = span(places.map(|x| self.place(x)), 0.0);
         let near = self.near_levels();
         let heights = points().flat_map(|p| [p.1[0], p.1[2]]).chain(near.iter().map(|level| level.0));
         let (y_low, y_high) = span(heights, 0.05);
-        let (right, bottom) = (width - RIGHT, height - BOTTOM);
+        let heights = labels(&ticks(y_low, y_high, (bottom - TOP) / 48.0));
+        // Long numbers want more room on the left.
+        let longest = heights.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
+        let left = left.max(16.0 + 6.8 * longest as f64);
         let x = |value: f64| left + (self.place(value) - x_low) / (x_high - x_low) * (right - left);
         let y = |value: f64| bottom - (value - y_low) / (y_high - y_low) * (bottom - TOP);
         let mut s = format!(
@@ -103,7 +107,7 @@ impl Chart {
                 "<style>{STYLE}</style><rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>"
             );
         }
-        for (tick, label) in labels(&ticks(y_low, y_high, (bottom - TOP) / 48.0)) {
+        for (tick, label) in heights {
             let at = y(tick);
             let _ = write!(
                 s,
@@ -133,7 +137,8 @@ impl Chart {
             let text = if at < TOP + 16.0 { at + 15.0 } else { at - 5.0 };
             let _ = write!(
                 s,
-                "<path class=\"known\" d=\"M{left} {at:.1}H{right:.1}\"/><text x=\"{right:.1}\" y=\"{text:.1}\" text-anchor=\"end\">{}</text>",
+                "<path class=\"known\" d=\"M{left} {at:.1}H{right:.1}\"/><text x=\"{:.1}\" y=\"{text:.1}\">{}</text>",
+                left + 4.0,
                 escape(name)
             );
         }

@@ -235,7 +235,7 @@ impl Report {
         let known = groups.first().and_then(|group| group.known);
         Chart {
             title: format!("Best score over time on {}", groups.first().map_or("", |group| &group.instance)),
-            x_label: "time, tenfold from step to step".into(),
+            x_label: "time (logarithmic)".into(),
             across: Across::LogSeconds,
             steps: true,
             lines: groups.iter().enumerate().map(line).collect(),

@@ -184,7 +184,7 @@ mod tests {
                 _ => "second",
             };
             format!(
-                "{{\"game\":{i},\"instance\":\"nim/21\",\"first\":\"{first}\",\"second\":\"{second}\",\"moves\":[\"1\"],\"result\":\"{result}\",\"reason\":\"rules\"}}\n"
+                "{{\"game\":{i},\"instance\":\"nim/21\",\"first\":\"{first}\",\"second\":\"{second}\",\"seeds\":[1,2],\"opening\":0,\"seconds\":0.1,\"thought_seconds\":[0,0],\"moves\":[\"1\"],\"result\":\"{result}\",\"reason\":\"rules\"}}\n"
             )
         };
         let text: String = results.iter().enumerate().map(line).collect();

@@ -14,8 +14,8 @@ pub fn run(args: &Report) -> Result<Verdict> {
     for (folder, why) in &report.left_out {
         output::say(&format!("sortie: left out {folder}: {why}"));
     }
-    if report.groups.is_empty() {
-        bail!("there is nothing to report: no run with a score in the folders given");
+    if report.groups.is_empty() && report.others.is_empty() {
+        bail!("there is nothing to report: no run with a score, match, tuning or proof in the folders given");
     }
     let text = match format {
         ReportFormat::Html => report.html(&clock::now()),
@@ -37,7 +37,7 @@ pub fn run(args: &Report) -> Result<Verdict> {
 }
 
 fn runs(report: &sortie_web::Report) -> usize {
-    report.groups.iter().map(|group| group.members.len()).sum()
+    report.others.len() + report.groups.iter().map(|group| group.members.len()).sum::<usize>()
 }
 
 /// What the name of a file says.

@@ -247,7 +247,12 @@ pub fn game(run: &Summary, number: &str) -> Reply {
             Err(why) => return refuse(&why),
         };
         return match opened.position(&game.moves[..after.min(game.moves.len())]) {
-            Ok(position) => Reply::json(&frame_json(&position, &game.moves, after)),
+            Ok(position) => {
+                // A game has a result, which the board tells, and no score.
+                let mut frame = frame_json(&position, &game.moves, after);
+                frame["score"] = Value::Null;
+                Reply::json(&frame)
+            }
             Err(error) => refuse(&error.to_string()),
         };
     }

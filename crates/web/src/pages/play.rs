@@ -40,7 +40,7 @@ pub fn index(site: &Site) -> Reply {
         }
         @if site.thinkers == 0 { p.trouble { "This server was started without games: --games 0." } }
         ul.games { @for (entry, name, (picture, text)) in &games {
-            li { a.card href={ "/play/" (encode(name)) } {
+            li.card { a href={ "/play/" (encode(name)) } {
                 div.thumb aria-hidden="true" { @if let Some(picture) = picture { (PreEscaped(picture.markup())) } @else { pre { (text) } } }
                 h2 { (entry.name) } p.muted { (entry.about.trim_start_matches("game: ").trim_start_matches("toy game: ")) }
             }
@@ -90,9 +90,9 @@ pub fn page(site: &Site, name: &str) -> Reply {
                 }
                 div #board .board.playing {}
                 div.controls {
-                    (button("begin", "⏮", "To the beginning")) (button("back", "‹", "One move back"))
+                    (button("begin", "«", "To the beginning")) (button("back", "‹", "One move back"))
                     input #slider type="range" min="0" max="0" value="0" aria-label="Move";
-                    (button("forth", "›", "One move forth")) (button("end", "⏭", "To the end"))
+                    (button("forth", "›", "One move forth")) (button("end", "»", "To the end"))
                     output #where for="slider" { "0 of 0" }
                 }
                 form #typed .typed {

@@ -430,6 +430,7 @@ fn about(run: &Summary) -> String {
 fn best(run: &Summary) -> String {
     match (run.best, run.games.zip(Some("games")).or(run.jobs.zip(Some("jobs")))) {
         (Some(best), _) => show::score(best),
+        (None, Some((1, what))) => format!("1 {}", what.trim_end_matches('s')),
         (None, Some((count, what))) => format!("{} {what}", show::count(count as f64)),
         _ => String::new(),
     }

@@ -34,7 +34,9 @@ impl Tree {
     pub(super) fn count(&mut self) {
         let (mover, known) = (self.nodes[ROOT as usize].mover, self.nodes[ROOT as usize].bounds);
         let asks = self.plan.question.asks(mover);
-        let ask = *asks.iter().find(|ask| known.decides(**ask).is_none()).unwrap_or(&asks[0]);
+        // Once all is decided, what was asked last: a draw takes both questions.
+        let last = if known.value() == Some(Value::Draw) { asks[asks.len() - 1] } else { asks[0] };
+        let ask = asks.into_iter().find(|ask| known.decides(*ask).is_none()).unwrap_or(last);
         for id in (0..self.nodes.len() as u32).rev() {
             let numbers = self.numbers_of(id, ask);
             self.nodes[id as usize].numbers = numbers;
