@@ -46,6 +46,8 @@ class Server:
 def main():
     sortie = os.path.abspath(sys.argv[1])
     shots = sys.argv[2] if len(sys.argv) > 2 else None
+    if shots:
+        os.makedirs(shots, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="sortie-pages-") as home:
         runs = os.path.join(home, "runs")
         os.mkdir(runs)
@@ -264,7 +266,7 @@ def proof_tree(browser, server):
     browser.click("#tree tr[aria-expanded=false] .twist")
     until(lambda: rows() > first, "a click opens a row")
     levels = browser.run("return [...document.querySelectorAll('#tree tbody tr')].map(row => Number(row.getAttribute('aria-level')))")
-    assert levels[:3] == [1, 2, 3] and max(levels) == 3, levels[:9]
+    assert levels[:2] == [1, 2] and levels.count(1) == 1 and max(levels) == 3, levels[:9]
     until(lambda: browser.run("return document.querySelector('#board svg') !== null"), "the position is drawn")
     browser.click("#tree tr[aria-level='2'][aria-expanded=true] .twist")
     assert rows() == first, "a click closes it"
@@ -447,7 +449,6 @@ def narrow(browser, server):
 
 
 def screenshots(browser, server, folder):
-    os.makedirs(folder, exist_ok=True)
     for name, path in [("runs", "/"), ("run", "/run/live"), ("compare", "/compare"), ("play", "/play"), ("loa", "/play/loa%2F8"), ("tree", "/run/tree"), ("prove", "/run/prove"), ("open", "/run/open"), ("match", "/run/four"), ("groups", "/?group=yes"), ("connect6", "/play/connect6%2F19#side=both&player=default&analyse=on&moves=j10 k10 i9"), ("hex", "/play/hex%2F11"), ("tune", "/run/tune"), ("scale", "/run/scale"), ("study", "/run/study"), ("games", "/run/games"), ("training", "/run/training"), ("iteration", "/run/iteration"), ("workers", "/run/prove/workers"), ("threads", "/run/live/workers")]:
         for look, width, dark in [("light", 1280, False), ("dark", 1280, True), ("phone", 390, False), ("phone-dark", 390, True)]:
             browser.look(width, 900, dark)

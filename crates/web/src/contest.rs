@@ -100,13 +100,13 @@ impl Log {
     /// Every so many pairs are kept; where they become too many, every other of them.
     fn keep(&mut self, games: u64, pairs: Pairs) {
         self.stride = self.stride.max(1);
-        if pairs.total() % self.stride == 0 {
+        if pairs.total().is_multiple_of(self.stride) {
             self.course.push((games, pairs));
         }
         if self.course.len() > COURSE_MAX {
             self.stride *= 2;
             let stride = self.stride;
-            self.course.retain(|(_, pairs)| pairs.total() % stride == 0);
+            self.course.retain(|(_, pairs)| pairs.total().is_multiple_of(stride));
         }
     }
 

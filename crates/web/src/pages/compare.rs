@@ -19,14 +19,14 @@ pub fn page(site: &Site, request: &Request) -> Reply {
         request.ask("at").and_then(|text| text.parse::<f64>().ok()).filter(|at| at.is_finite() && *at > 0.0);
     let mut left_out = Vec::new();
     let mut summaries = Vec::new();
-    // A group is an instance and a search, each on a line.
+    // A group is named by its instance and its search.
     let groups: Vec<&str> = request.ask_all("group").collect();
     if chosen.is_empty() {
         let found = library::scan(&site.root).found;
         let solved: Vec<_> = found.iter().filter(|found| found.kind == Kind::Solve).collect();
         let asked = |run: &Summary| {
             groups.is_empty()
-                || groups.contains(&format!("{}\n{}", run.told.instance, run.told.search).as_str())
+                || groups.contains(&format!("{} by {}", run.told.instance, run.told.search).as_str())
         };
         summaries.extend(site.shelf.read_all(&solved).into_iter().filter(asked).take(RUNS_MAX));
     }

@@ -354,7 +354,7 @@ fn groups(view: &View, runs: &[(Summary, Option<f64>)]) -> Markup {
                 @let at_work = members.iter().filter(|&&i| runs[i].0.state == State::Running).count();
                 @let address = view.address(&[("instance", &group.0), ("search", &group.1), ("group", ""), ("page", "")]);
                 tr {
-                    td { input type="checkbox" name="group" value={ (group.0) "\n" (group.1) } aria-label={ "Compare " (group.1) " on " (group.0) }; }
+                    td { input type="checkbox" name="group" value={ (group.0) " by " (group.1) } aria-label={ "Compare " (group.1) " on " (group.0) }; }
                     th scope="row" { a href=(address) { (group.0) } @if at_work > 0 { " " (pill(State::Running)) } }
                     td data-label="Search" { (group.1) }
                     td.number data-label="Seeds" { (members.len()) }
