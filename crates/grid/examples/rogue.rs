@@ -42,7 +42,8 @@ fn main() -> ExitCode {
 
 fn work(url: &str, name: &str, habit: Habit) -> Result<(), String> {
     let address = Address::parse(url, None).map_err(|error| error.to_string())?;
-    let volunteer = Volunteer { address, name: name.into(), cores: 1, version: "rogue".into() };
+    let volunteer =
+        Volunteer { address, name: name.into(), credential: None, cores: 1, version: "rogue".into() };
     let never = AtomicBool::new(false);
     let say = &mut |text: &str| eprintln!("{name}: {text}");
     sortie_grid::work(&volunteer, Arc::new(Shop { habit }), &never, say).map_err(|error| error.to_string())
@@ -135,7 +136,7 @@ fn listen(url: &str, own: Option<String>) -> Result<(), String> {
                 Err(_) => tokio::time::sleep(Duration::from_millis(200)).await,
             }
         };
-        let answers = client.subscribe("sortie.answers.*").await;
+        let answers = client.subscribe("sortie.answers.*.*").await;
         let mut answers = answers.map_err(|error| error.to_string())?;
         let mut sent = std::collections::BTreeMap::new();
         while let Some(message) = answers.next().await {

@@ -3,9 +3,9 @@
 //!
 //! A thread of its own keeps the connection (`session`); this one owns the source and sees events one after the other.
 
-use crate::desk::{Desk, Heard, Judge, Ruling, Tally, Trust};
+use crate::desk::{Desk, Heard, Judge, Ruling, Tally, Trust, Who};
 use crate::link::{Address, GridError};
-use crate::session::{Event, Order, Session};
+use crate::session::{self, Event, Order, Session};
 use crate::wire::{self, Kind, Note, PROTOCOL, Presence, Run, Task, Work, names};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -33,6 +33,8 @@ const BUNDLE_BYTES_MAX: usize = 1 << 18;
 const LOOK: Duration = Duration::from_millis(50);
 /// Jobs that are out at a time, at most.
 const WINDOW_MAX: usize = 10_000;
+/// Workers that are known at a time; a further one is heard when one of them has gone.
+const WORKERS_MAX: usize = 4096;
 
 /// Tasks for one core, the one it is at included, by the seconds that a task takes.
 pub(crate) fn tasks_per_core(mean: Option<f64>) -> usize {
@@ -48,8 +50,8 @@ fn bundle(mean: Option<f64>) -> usize {
 pub trait GridSource: JobSource<Job: Serialize + Clone + Send> {
     /// An answer as it travels.
     type Wire: DeserializeOwned + Clone + Send + 'static;
-    /// Takes an answer, as `done` does.
-    fn accept(&mut self, id: JobId, answer: Self::Wire) -> bool;
+    /// Takes an answer, as `done` does; `by` is who brought it, and nothing where our own solver answered.
+    fn accept(&mut self, id: JobId, answer: Self::Wire, by: &str) -> bool;
     /// A worker tells how its job is going.
     fn told(&mut self, _id: JobId, _body: &RawValue) {}
     /// Jobs that are not wanted any more since this was last asked.
@@ -69,6 +71,8 @@ pub struct Options {
     pub lease_seconds: f64,
     /// A job that takes longer has failed.
     pub job_seconds_max: f64,
+    /// Workers whose word was found false before.
+    pub refused: Vec<String>,
     /// Jobs at a time; `None`: as many as there are cores, and some more while jobs are short.
     pub window: Option<usize>,
     /// What sort of work.
@@ -95,7 +99,7 @@ pub fn drive<S: GridSource>(
     stop: &AtomicBool,
     watcher: &mut dyn Watcher,
 ) -> Result<Tally, GridError> {
-    let (news, events) = mpsc::channel();
+    let (news, events) = session::news();
     let session = Session::open(&options.address, options.lease_seconds, news.clone())?;
     let (to_check, checks) = mpsc::channel::<(u64, S::Job)>();
     let closing = AtomicBool::new(false);
@@ -107,13 +111,21 @@ pub fn drive<S: GridSource>(
                     break;
                 }
                 let own = judge.recheck(&job);
-                if news.send(Event::Checked(number, own)).is_err() {
+                if !news.tell(Event::Checked(number, own), 0) {
                     break;
                 }
             }
         });
+        let mut desk = Desk::new(options.trust, crate::link::random());
+        for worker in &options.refused {
+            // Whether it was a credential or a name then: neither gets in.
+            for who in [Who::Named(worker.clone()), Who::Credential(worker.clone())] {
+                desk.refuse(&who, "its word was false before".into());
+            }
+        }
+        desk.expelled.clear();
         let mut driver = Driver {
-            desk: Desk::new(options.trust, crate::link::random()),
+            desk,
             source,
             options,
             judge,
@@ -122,6 +134,7 @@ pub fn drive<S: GridSource>(
             to_check,
             begun: Instant::now(),
             workers: BTreeMap::new(),
+            crowded: false,
             mean: None,
             announced: f64::NEG_INFINITY,
             roomy: None,
@@ -143,7 +156,9 @@ struct Driver<'a, S: GridSource> {
     to_check: mpsc::Sender<(u64, S::Job)>,
     begun: Instant,
     /// Who is there, and when it was last heard of.
-    workers: BTreeMap<String, (Presence, f64)>,
+    workers: BTreeMap<(Who, String), (Presence, f64)>,
+    /// There were more than are known.
+    crowded: bool,
     /// Seconds of a job, about.
     mean: Option<f64>,
     announced: f64,
@@ -156,16 +171,16 @@ impl<S: GridSource> Driver<'_, S> {
         self.begun.elapsed().as_secs_f64()
     }
 
-    fn run(&mut self, events: &mpsc::Receiver<Event<S::Wire>>, stop: &AtomicBool) -> Result<(), GridError> {
+    fn run(&mut self, events: &session::Heard<S::Wire>, stop: &AtomicBool) -> Result<(), GridError> {
         while !stop.load(Relaxed) && !self.source.finished() {
             self.hand_out()?;
-            let first = match events.recv_timeout(LOOK) {
+            let first = match events.within(LOOK) {
                 Ok(event) => Some(event),
                 Err(mpsc::RecvTimeoutError::Timeout) => None,
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Err(self.session.died()),
             };
             // All that has come, before the next job is chosen: it is chosen better then.
-            for event in first.into_iter().chain(std::iter::from_fn(|| events.try_recv().ok())) {
+            for event in first.into_iter().chain(std::iter::from_fn(|| events.now())) {
                 self.event(event)?;
             }
             self.call_off()?;
@@ -175,7 +190,8 @@ impl<S: GridSource> Driver<'_, S> {
     }
 
     fn cores(&self) -> usize {
-        self.workers.values().filter(|(p, _)| !p.leaving).map(|(p, _)| p.cores as usize).sum()
+        let cores = self.workers.values().filter(|(p, _)| !p.leaving).map(|(p, _)| p.cores as usize);
+        cores.sum::<usize>().min(WINDOW_MAX)
     }
 
     /// Jobs at a time, and how many of them go together.
@@ -229,19 +245,21 @@ impl<S: GridSource> Driver<'_, S> {
         if jobs.is_empty() { Ok(()) } else { self.post(jobs, sending, others) }
     }
 
-    fn post(&self, jobs: Vec<Work>, issue: u32, not: Vec<String>) -> Result<(), GridError> {
+    fn post(&mut self, jobs: Vec<Work>, issue: u32, not: Vec<String>) -> Result<(), GridError> {
         let first = jobs[0].job;
-        let task = Task { protocol: PROTOCOL, session: self.session.name.clone(), issue, not, jobs };
+        let ticket = format!("{:016x}{:016x}", crate::link::random(), crate::link::random());
+        jobs.iter().for_each(|work| self.desk.ticket(work.job, &ticket));
+        let task = Task { protocol: PROTOCOL, session: self.session.name.clone(), issue, ticket, not, jobs };
         self.session.order(Order::Job(first, wire::encode(&task)?));
         Ok(())
     }
 
     fn event(&mut self, event: Event<S::Wire>) -> Result<(), GridError> {
         match event {
-            Event::Report(report, answers) => {
-                let present: BTreeSet<String> = self.workers.keys().cloned().collect();
+            Event::Report(who, report, answers) => {
+                let present: BTreeSet<Who> = self.workers.keys().map(|(who, _)| who.clone()).collect();
                 for (done, answer) in report.done.iter().zip(answers) {
-                    if answer.is_ok() {
+                    if answer.is_ok() && self.desk.job(done.job).is_some() {
                         let mean = self.mean.get_or_insert(done.seconds);
                         *mean += 0.1 * (done.seconds.clamp(0.0, 1e6) - *mean);
                     }
@@ -249,17 +267,18 @@ impl<S: GridSource> Driver<'_, S> {
                         job: done.job,
                         // A job for a second opinion is also passed on by those who gave the first.
                         attempt: if report.issue == 1 { report.attempt } else { 1 },
-                        worker: &report.worker,
+                        ticket: &report.ticket,
+                        worker: &who,
                         answer,
                         present: &present,
                     };
                     let ruling = self.desk.hear(heard, self.judge);
-                    self.rule(done.job, ruling)?;
+                    self.rule(done.job, ruling, who.name())?;
                 }
             }
             Event::Checked(number, own) => {
                 let ruling = self.desk.checked(number, own, self.judge);
-                self.rule(number, ruling)?;
+                self.rule(number, ruling, "")?;
             }
             Event::Note(note) => {
                 let now = self.now();
@@ -272,7 +291,7 @@ impl<S: GridSource> Driver<'_, S> {
                     }
                 }
             }
-            Event::Presence(presence) => self.presence(presence),
+            Event::Presence(who, presence) => self.presence(who, presence),
             Event::Hello => self.announce(false)?,
             Event::Line(text) => self.watcher.line(&text),
             Event::Emptied => {
@@ -289,11 +308,11 @@ impl<S: GridSource> Driver<'_, S> {
         Ok(())
     }
 
-    fn rule(&mut self, number: u64, ruling: Ruling<S::Wire>) -> Result<(), GridError> {
+    fn rule(&mut self, number: u64, ruling: Ruling<S::Wire>, by: &str) -> Result<(), GridError> {
         match ruling {
             Ruling::Wait => {}
             Ruling::Take(answer) => {
-                self.source.accept(JobId(number), answer);
+                self.source.accept(JobId(number), answer, by);
             }
             Ruling::Again => self.send(&[number])?,
             Ruling::Check => {
@@ -309,14 +328,21 @@ impl<S: GridSource> Driver<'_, S> {
         Ok(())
     }
 
-    fn presence(&mut self, presence: Presence) {
+    fn presence(&mut self, who: Who, presence: Presence) {
         let now = self.now();
+        let key = (who, presence.worker.clone());
+        if self.workers.len() >= WORKERS_MAX && !self.workers.contains_key(&key) {
+            if !std::mem::replace(&mut self.crowded, true) {
+                self.watcher.line(&format!("more than {WORKERS_MAX} workers: the others are not counted"));
+            }
+            return;
+        }
         for (session, job) in &presence.jobs {
             if *session == self.session.name {
                 self.desk.seen(*job, now);
             }
         }
-        let before = self.workers.insert(presence.worker.clone(), (presence.clone(), now));
+        let before = self.workers.insert(key, (presence.clone(), now));
         match before {
             None => {
                 self.watcher.line(&format!("{} is there, with {} cores", presence.worker, presence.cores))
@@ -353,12 +379,12 @@ impl<S: GridSource> Driver<'_, S> {
         }
         self.announce(false)?;
         let silent = |(_, heard): &(Presence, f64)| now - *heard > WORKER_SECONDS_MAX;
-        let gone: Vec<String> =
-            self.workers.iter().filter(|(_, worker)| silent(worker)).map(|(name, _)| name.clone()).collect();
-        for name in gone {
-            let (presence, _) = self.workers.remove(&name).expect("it was there");
+        let gone: Vec<(Who, String)> =
+            self.workers.iter().filter(|(_, worker)| silent(worker)).map(|(key, _)| key.clone()).collect();
+        for key in gone {
+            let (presence, _) = self.workers.remove(&key).expect("it was there");
             if !presence.leaving {
-                self.watcher.line(&format!("{name} is not heard of any more"));
+                self.watcher.line(&format!("{} is not heard of any more", key.1));
             }
             self.watcher.worker(&presence, false);
         }

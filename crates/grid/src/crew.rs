@@ -1,7 +1,7 @@
 //! The threads of a worker. Each keeps a warm hand for the runs it works for, takes the job that has waited longest, and
 //! can be replaced when it hangs: a thread cannot be ended, but it can be left alone.
 
-use crate::wire::{Done, Run, Task, Work as Job};
+use crate::wire::{Done, FAILURE_CHARS_MAX, Run, Task, Work as Job};
 use crate::worker::{Hand, Told, Workshop};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
@@ -14,8 +14,6 @@ use tokio::sync::mpsc::UnboundedSender;
 
 /// Runs for which a thread keeps its hand warm.
 const HANDS_MAX: usize = 3;
-/// No reason for a failure is longer.
-const FAILURE_CHARS_MAX: usize = 500;
 /// A hand is heard of no more often: shorter jobs need no partial results.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 

@@ -1,13 +1,14 @@
 //! The client's accounts: which jobs are out, whose answers have come, and what may be believed of them. No network and
 //! no clock in here, so that any schedule can be played through in a test.
 //!
-//! An answer counts once, whoever brings it and however often. What an answer claims to be proved counts by the rule of
-//! the run: at once (everybody is trusted), when so many different workers say the same, or when the client's own solver
-//! has been through it. Everything else becomes an opinion. A worker is blamed only for what the client's own solver
-//! contradicts, and refused only after several of those: one wrong answer may be anybody's.
+//! An answer counts once, and only from whoever got the job: it carries the ticket of the task. What an answer claims to
+//! be proved steers the search by the rule of the run: at once, when so many different credentials say the same, or when
+//! the client's own solver has been through it. Everything else becomes an opinion. A worker is blamed only for what the
+//! client's own solver contradicts, and refused only after several of those: one wrong answer may be anybody's. Names are
+//! free, so all who come without a credential of their own are one when votes are counted.
 
 use sortie_core::Rng;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Claims of a worker that our own solver contradicted, after which it is refused.
 pub const BLAMES_MAX: u32 = 3;
@@ -15,6 +16,38 @@ pub const BLAMES_MAX: u32 = 3;
 pub const FAILURES_MAX: u32 = 20;
 /// Workers that may fail at a job before it is given up.
 const TRIES_MAX: usize = 3;
+/// Sendings of a job whose tickets are good.
+const TICKETS_MAX: usize = 8;
+/// Workers that a job is not given to, at most: names are free.
+const NOT_MAX: usize = 100;
+/// Workers with something against them that are remembered.
+const PEOPLE_MAX: usize = 10_000;
+
+/// Who answers: a credential that the server vouches for, or only a name that anybody may give itself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Who {
+    /// Let in by a credential of its own.
+    Credential(String),
+    /// One of those who share a token, or need none.
+    Named(String),
+}
+
+impl Who {
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        let (Who::Credential(name) | Who::Named(name)) = self;
+        name
+    }
+
+    /// Whether both may be the same person.
+    fn may_be(&self, other: &Who) -> bool {
+        match (self, other) {
+            (Who::Credential(a), Who::Credential(b)) => a == b,
+            (Who::Named(_), Who::Named(_)) => true,
+            _ => false,
+        }
+    }
+}
 
 /// Whose claims count.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,6 +69,10 @@ impl Trust {
 
 /// How the answers of a run are compared. The defaults are those of answers that claim nothing.
 pub trait Judge<J, A>: Sync {
+    /// The answer as far as anybody may be believed who is not this process.
+    fn heard(&self, answer: A) -> A {
+        answer
+    }
     /// Whether the answer claims something that is not to be taken on trust.
     fn claims(&self, _answer: &A) -> bool {
         false
@@ -102,6 +139,8 @@ pub struct Tally {
     pub doubted: u64,
     /// Answers of workers that are refused.
     pub refused: u64,
+    /// Answers to jobs that whoever brought them was not given.
+    pub unasked: u64,
 }
 
 /// What is known of a worker.
@@ -118,8 +157,10 @@ struct Out<J, A> {
     /// When it was last sent, or somebody was last seen at it.
     since: f64,
     sent: f64,
-    heard: Vec<(String, A)>,
-    failed: BTreeSet<String>,
+    /// The words of the tasks it went out in, the last ones.
+    tickets: VecDeque<String>,
+    heard: Vec<(Who, A)>,
+    failed: BTreeSet<Who>,
     checking: bool,
 }
 
@@ -128,7 +169,8 @@ pub struct Desk<J, A> {
     trust: Trust,
     rng: Rng,
     out: BTreeMap<u64, Out<J, A>>,
-    people: BTreeMap<String, Person>,
+    /// Those who have something against them.
+    people: BTreeMap<Who, Person>,
     /// What happened so far.
     pub tally: Tally,
     /// Workers that were refused since this was last emptied, and why.
@@ -141,12 +183,14 @@ pub struct Heard<'a, A> {
     pub job: u64,
     /// Which delivery of it.
     pub attempt: u32,
+    /// The word of the task.
+    pub ticket: &'a str,
     /// The worker.
-    pub worker: &'a str,
+    pub worker: &'a Who,
     /// The answer, or why there is none.
     pub answer: Result<A, String>,
     /// The workers there are, all of them.
-    pub present: &'a BTreeSet<String>,
+    pub present: &'a BTreeSet<Who>,
 }
 
 impl<J, A: Clone> Desk<J, A> {
@@ -173,14 +217,21 @@ impl<J, A: Clone> Desk<J, A> {
 
     /// Workers that are refused.
     pub fn refused(&self) -> Vec<String> {
-        self.people.iter().filter(|(_, person)| person.refused).map(|(name, _)| name.clone()).collect()
+        let refused = self.people.iter().filter(|(_, person)| person.refused);
+        refused.map(|(who, _)| who.name().to_string()).collect()
+    }
+
+    /// A worker whose word was found false elsewhere: no more of it is taken.
+    pub fn refuse(&mut self, worker: &Who, why: String) {
+        self.expel(worker, why);
     }
 
     /// A job goes out for the first time.
     pub fn issue(&mut self, number: u64, job: J, now: f64) {
         self.tally.issued += 1;
         let (heard, failed) = (Vec::new(), BTreeSet::new());
-        let out = Out { job, issue: 0, since: now, sent: now, heard, failed, checking: false };
+        let tickets = VecDeque::new();
+        let out = Out { job, issue: 0, since: now, sent: now, tickets, heard, failed, checking: false };
         self.out.insert(number, out);
     }
 
@@ -190,8 +241,18 @@ impl<J, A: Clone> Desk<J, A> {
         out.issue += 1;
         (out.since, out.sent) = (now, now);
         self.tally.reissued += u64::from(out.issue > 1);
-        let heard = out.heard.iter().map(|(worker, _)| worker.clone());
-        Some((out.issue, heard.chain(out.failed.iter().cloned()).collect()))
+        let heard = out.heard.iter().map(|(worker, _)| worker);
+        let not = heard.chain(&out.failed).map(|who| who.name().to_string());
+        Some((out.issue, not.take(NOT_MAX).collect()))
+    }
+
+    /// It goes out in a task with this word.
+    pub fn ticket(&mut self, number: u64, ticket: &str) {
+        let Some(out) = self.out.get_mut(&number) else { return };
+        out.tickets.push_back(ticket.to_string());
+        if out.tickets.len() > TICKETS_MAX {
+            out.tickets.pop_front();
+        }
     }
 
     /// Nobody needs it any more.
@@ -215,37 +276,50 @@ impl<J, A: Clone> Desk<J, A> {
 
     /// Takes what a worker brings.
     pub fn hear(&mut self, heard: Heard<A>, judge: &dyn Judge<J, A>) -> Ruling<A> {
-        let Heard { job, attempt, worker, answer, present } = heard;
-        let person = self.people.entry(worker.to_string()).or_default();
-        if person.refused {
-            self.tally.refused += 1;
-            // It swallowed the job: somebody else has to do it.
-            let Some(out) = self.out.get_mut(&job).filter(|out| !out.checking) else { return Ruling::Wait };
-            return if out.failed.insert(worker.to_string()) { Ruling::Again } else { Ruling::Wait };
-        }
-        self.tally.redelivered += u64::from(attempt.saturating_sub(1));
+        let Heard { job, attempt, ticket, worker, answer, present } = heard;
         let Some(out) = self.out.get_mut(&job) else {
             self.tally.late += 1;
             return Ruling::Wait;
         };
+        // Numbers of jobs can be guessed; their tickets cannot.
+        if !out.tickets.iter().any(|given| given == ticket) {
+            self.tally.unasked += 1;
+            return Ruling::Wait;
+        }
+        if self.people.get(worker).is_some_and(|person| person.refused) {
+            self.tally.refused += 1;
+            // It swallowed the job: somebody else has to do it.
+            let fresh = !out.checking && out.failed.len() < NOT_MAX && out.failed.insert(worker.clone());
+            return if fresh { Ruling::Again } else { Ruling::Wait };
+        }
+        self.tally.redelivered += u64::from(attempt.saturating_sub(1));
         let answer = match answer {
-            Ok(answer) => answer,
+            Ok(answer) => judge.heard(answer),
             Err(why) => return self.failed(job, worker, why, present),
         };
-        person.failures_in_a_row = 0;
-        if out.checking || out.heard.iter().any(|(name, _)| name == worker) {
+        if let Some(person) = self.people.get_mut(worker) {
+            person.failures_in_a_row = 0;
+        }
+        if out.checking || out.heard.iter().any(|(who, _)| who == worker) {
             self.tally.late += 1;
             return Ruling::Wait;
         }
         if self.trust.is_all() || !judge.claims(&answer) {
             return self.take(job, answer);
         }
-        out.heard.push((worker.to_string(), answer.clone()));
-        let same = out.heard.iter().filter(|(_, other)| judge.agree(other, &answer)).count() as u32;
+        out.heard.push((worker.clone(), answer.clone()));
+        let mut voters: Vec<&Who> = Vec::new();
+        for (who, other) in &out.heard {
+            if judge.agree(other, &answer) && !voters.iter().any(|voter| voter.may_be(who)) {
+                voters.push(who);
+            }
+        }
+        let same = voters.len() as u32;
         let check = self.rng.unit() < self.trust.recheck;
-        let asked = |name: &String| out.failed.contains(name) || out.heard.iter().any(|(n, _)| n == name);
+        let asked =
+            |who: &Who| out.failed.contains(who) || out.heard.iter().any(|(other, _)| other.may_be(who));
         let somebody_else =
-            present.iter().any(|name| !asked(name) && !self.people.get(name).is_some_and(|p| p.refused));
+            present.iter().any(|who| !asked(who) && !self.people.get(who).is_some_and(|p| p.refused));
         if !check && self.trust.quorum > 1 && same >= self.trust.quorum {
             self.tally.confirmed += 1;
             return self.take(job, answer);
@@ -275,7 +349,7 @@ impl<J, A: Clone> Desk<J, A> {
             for (worker, answer) in &heard {
                 if judge.contradict(answer, &own) {
                     self.tally.refuted += 1;
-                    let person = self.people.entry(worker.clone()).or_default();
+                    let person = person(&mut self.people, worker);
                     person.blames += 1;
                     let blames = person.blames;
                     if blames >= BLAMES_MAX {
@@ -303,19 +377,19 @@ impl<J, A: Clone> Desk<J, A> {
         Ruling::Take(answer)
     }
 
-    fn failed(&mut self, job: u64, worker: &str, why: String, present: &BTreeSet<String>) -> Ruling<A> {
+    fn failed(&mut self, job: u64, worker: &Who, why: String, present: &BTreeSet<Who>) -> Ruling<A> {
         self.tally.failed += 1;
         // Whoever gives up on a second opinion has given its first.
-        let has_answered = |out: &Out<J, A>| out.heard.iter().any(|(name, _)| name == worker);
+        let has_answered = |out: &Out<J, A>| out.heard.iter().any(|(who, _)| who == worker);
         if !self.out.get(&job).is_some_and(has_answered) {
-            let person = self.people.entry(worker.to_string()).or_default();
+            let person = person(&mut self.people, worker);
             person.failures_in_a_row += 1;
             if person.failures_in_a_row >= FAILURES_MAX {
                 self.expel(worker, format!("{FAILURES_MAX} jobs in a row failed, the last one: {why}"));
             }
         }
         let Some(out) = self.out.get_mut(&job) else { return Ruling::Wait };
-        if !out.failed.insert(worker.to_string()) || out.checking {
+        if out.failed.len() >= NOT_MAX || !out.failed.insert(worker.clone()) || out.checking {
             return Ruling::Wait;
         }
         if !out.heard.is_empty() {
@@ -323,19 +397,29 @@ impl<J, A: Clone> Desk<J, A> {
             out.checking = true;
             return Ruling::Check;
         }
-        if out.failed.len() < TRIES_MAX && present.iter().any(|name| !out.failed.contains(name)) {
+        if out.failed.len() < TRIES_MAX && present.iter().any(|who| !out.failed.contains(who)) {
             return Ruling::Again;
         }
         self.out.remove(&job);
         Ruling::Lost(why)
     }
 
-    fn expel(&mut self, worker: &str, why: String) {
-        let person = self.people.entry(worker.to_string()).or_default();
-        if !std::mem::replace(&mut person.refused, true) {
-            self.expelled.push((worker.to_string(), why));
+    fn expel(&mut self, worker: &Who, why: String) {
+        if !std::mem::replace(&mut person(&mut self.people, worker).refused, true) {
+            self.expelled.push((worker.name().to_string(), why));
         }
     }
+}
+
+/// What is known of a worker. Where too many are known, somebody who is not refused is forgotten.
+fn person<'a>(people: &'a mut BTreeMap<Who, Person>, worker: &Who) -> &'a mut Person {
+    if people.len() >= PEOPLE_MAX && !people.contains_key(worker) {
+        let first = people.iter().find(|(_, person)| !person.refused).or(people.iter().next());
+        if let Some(who) = first.map(|(who, _)| who.clone()) {
+            people.remove(&who);
+        }
+    }
+    people.entry(worker.clone()).or_default()
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ use tokio::sync::mpsc::UnboundedSender;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest wait before the next attempt to connect.
 const RETRY_SECONDS_MAX: f64 = 8.0;
+/// Messages of a subscription that wait to be read; further ones are lost, as on a bad line.
+const WAITING_MAX: usize = 4096;
 /// Older servers lose track of jobs that were acknowledged.
 const SERVER_MIN: (i64, i64, i64) = (2, 12, 0);
 
@@ -111,6 +113,7 @@ pub async fn connect(
         .name(name)
         .connection_timeout(PATIENCE)
         .ping_interval(Duration::from_secs(10))
+        .subscription_capacity(WAITING_MAX)
         .max_reconnects(None)
         .reconnect_delay_callback(|attempts| back_off(attempts as u32))
         .event_callback(move |event| {
@@ -180,7 +183,7 @@ pub fn board() -> stream::Config {
     stream::Config {
         name: crate::wire::names::BOARD.into(),
         description: Some("runs and workers of sortie, the last word of each".into()),
-        subjects: vec!["sortie.run.*".into(), "sortie.worker.*".into()],
+        subjects: vec!["sortie.run.*".into(), "sortie.worker.*.*".into()],
         max_messages_per_subject: 1,
         max_messages: 10_000,
         max_bytes: 64 << 20,
@@ -190,11 +193,18 @@ pub fn board() -> stream::Config {
     }
 }
 
-/// Asks a consumer for up to `batch` messages, which come to `inbox`.
-pub async fn pull(client: &Client, stream: &str, consumer: &str, inbox: &str, batch: usize, seconds: f64) {
+/// Asks a consumer for up to `batch` messages of so many bytes together, which come to `inbox`.
+pub async fn pull(
+    client: &Client,
+    stream: &str,
+    consumer: &str,
+    inbox: &str,
+    (batch, bytes): (usize, usize),
+    seconds: f64,
+) {
     let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.{consumer}");
     let nanoseconds = (seconds * 1e9) as u64;
-    let request = format!("{{\"batch\":{batch},\"expires\":{nanoseconds}}}");
+    let request = format!("{{\"batch\":{batch},\"max_bytes\":{bytes},\"expires\":{nanoseconds}}}");
     // A request that gets lost is repeated by whoever waits in vain.
     let _ = client.publish_with_reply(subject, inbox.to_string(), request.into()).await;
 }

@@ -2,7 +2,7 @@
 //! survives a restart of the server; after one that forgot its streams they are made again.
 
 use crate::client::{Options, run};
-use crate::desk::Tally;
+use crate::desk::{Tally, Who};
 use crate::link::{self, Address, GridError, Status};
 use crate::wire::{self, Done, Note, Presence, Report, names};
 use async_nats::jetstream::{self, consumer, stream};
@@ -10,7 +10,8 @@ use async_nats::{Client, Message};
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -29,16 +30,84 @@ const JOB_BYTES_MAX: i64 = 64 << 20;
 /// Streams that nobody has used for so long are those of a client that died.
 const ORPHAN_SECONDS: i64 = 24 * 3600;
 
+/// Bytes of news that wait for a driver that is behind: what is only nice to know is dropped then, and no more answers
+/// are asked for.
+const WAITING_BYTES_MAX: usize = 32 << 20;
+/// Bytes of answers that are asked for at a time.
+const PULL_BYTES: usize = 16 << 20;
+
+/// The way to the driver, in bounded memory.
+pub struct News<A> {
+    sender: mpsc::Sender<(Event<A>, usize)>,
+    waiting: Arc<AtomicUsize>,
+}
+
+/// The driver's end of it.
+pub struct Heard<A> {
+    receiver: mpsc::Receiver<(Event<A>, usize)>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl<A> Clone for News<A> {
+    fn clone(&self) -> Self {
+        News { sender: self.sender.clone(), waiting: self.waiting.clone() }
+    }
+}
+
+/// A way for news, with nothing on it.
+pub fn news<A>() -> (News<A>, Heard<A>) {
+    let ((sender, receiver), waiting) = (mpsc::channel(), Arc::new(AtomicUsize::new(0)));
+    (News { sender, waiting: waiting.clone() }, Heard { receiver, waiting })
+}
+
+impl<A> News<A> {
+    /// Tells what must not get lost. False: nobody listens any more.
+    pub fn tell(&self, event: Event<A>, bytes: usize) -> bool {
+        let bytes = bytes + size_of::<Event<A>>();
+        self.waiting.fetch_add(bytes, Relaxed);
+        // When the driver has gone, an order to close is on its way.
+        self.sender.send((event, bytes)).is_ok()
+    }
+
+    /// Tells what may get lost.
+    fn mention(&self, event: Event<A>, bytes: usize) {
+        if !self.is_full() {
+            self.tell(event, bytes);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.waiting.load(Relaxed) > WAITING_BYTES_MAX
+    }
+}
+
+impl<A> Heard<A> {
+    /// The next event, if one comes in time.
+    pub fn within(&self, time: Duration) -> Result<Event<A>, mpsc::RecvTimeoutError> {
+        self.receiver.recv_timeout(time).map(|heard| self.taken(heard))
+    }
+
+    /// The next event, if it is there.
+    pub fn now(&self) -> Option<Event<A>> {
+        self.receiver.try_recv().ok().map(|heard| self.taken(heard))
+    }
+
+    fn taken(&self, (event, bytes): (Event<A>, usize)) -> Event<A> {
+        self.waiting.fetch_sub(bytes, Relaxed);
+        event
+    }
+}
+
 /// What the driver hears.
 pub enum Event<A> {
     /// A worker's report, with its answers.
-    Report(Report, Vec<Result<A, String>>),
+    Report(Who, Report, Vec<Result<A, String>>),
     /// Our own answer to a job.
     Checked(u64, Option<A>),
     /// A partial result.
     Note(Note),
     /// How a worker is.
-    Presence(Presence),
+    Presence(Who, Presence),
     /// A newcomer wants to know which runs there are.
     Hello,
     /// The server has lost everything.
@@ -68,11 +137,7 @@ pub struct Session {
 
 impl Session {
     /// Connects and makes the streams.
-    pub fn open<A>(
-        address: &Address,
-        lease_seconds: f64,
-        news: mpsc::Sender<Event<A>>,
-    ) -> Result<Session, GridError>
+    pub fn open<A>(address: &Address, lease_seconds: f64, news: News<A>) -> Result<Session, GridError>
     where
         A: DeserializeOwned + Send + 'static,
     {
@@ -148,7 +213,7 @@ impl Keeper {
     async fn keep<A: DeserializeOwned>(
         self,
         mut orders: UnboundedReceiver<Order>,
-        news: mpsc::Sender<Event<A>>,
+        news: News<A>,
         ready: mpsc::Sender<()>,
     ) -> Result<(), GridError> {
         let (linked, mut links) = unbounded_channel();
@@ -160,7 +225,7 @@ impl Keeper {
             client.subscribe(subject).await.map_err(|error| self.fail(link::cause(&error)))
         };
         let mut arrivals = subscribe(format!("{inbox}.>")).await?;
-        let mut presences = subscribe(names::presence("*")).await?;
+        let mut presences = subscribe(names::presence("*", "*")).await?;
         let mut hellos = subscribe(names::HELLO.into()).await?;
         let mut notes = subscribe(names::notes(&self.name)).await?;
         let _ = ready.send(());
@@ -185,30 +250,34 @@ impl Keeper {
                     None => self.arrived(&client, &mut reader, message, &news).await,
                 },
                 Some(message) = presences.next() => match wire::decode::<Presence>(&message.payload) {
-                    Ok(presence) if wire::is_name(&presence.worker) => tell(&news, Event::Presence(presence)),
-                    Ok(_) => {}
-                    Err(why) => tell(&news, Event::Line(format!("a worker's word: {why}"))),
+                    Ok(presence) => {
+                        let who = who(&message, 2, &presence.worker);
+                        news.mention(Event::Presence(who, presence), message.payload.len());
+                    }
+                    Err(why) => news.mention(Event::Line(format!("a worker's word: {why}")), 0),
                 },
                 Some(message) = notes.next() => {
                     if let Ok(note) = wire::decode::<Note>(&message.payload) {
-                        tell(&news, Event::Note(note));
+                        news.mention(Event::Note(note), message.payload.len());
                     }
                 }
-                Some(_) = hellos.next() => tell(&news, Event::Hello),
+                Some(_) = hellos.next() => news.mention(Event::Hello, 0),
                 Some(up) = links.recv() => {
                     let back = up && !there;
                     if up != there {
                         let text = if up { "the engine is back" } else { "the engine is gone; waiting for it" };
-                        tell(&news, Event::Line(text.into()));
+                        news.mention(Event::Line(text.into()), 0);
                     }
                     there = up;
                     if back {
                         reader.outstanding = 0;
                         // Whether it still has them, and if not, once more.
                         match self.make_streams(&context).await {
-                            Ok(fresh) if fresh && published => tell(&news, Event::Emptied),
+                            Ok(fresh) if fresh && published => {
+                                news.tell(Event::Emptied, 0);
+                            }
                             Ok(_) => {}
-                            Err(error) => tell(&news, Event::Line(error.to_string())),
+                            Err(error) => news.mention(Event::Line(error.to_string()), 0),
                         }
                     }
                 }
@@ -216,7 +285,9 @@ impl Keeper {
                     if let Some(reply) = reader.last.take() {
                         let _ = client.publish(reply, "+ACK".into()).await;
                     }
-                    reader.refill(&client, &self.name).await;
+                    if !news.is_full() {
+                        reader.refill(&client, &self.name).await;
+                    }
                     let late = unstored.iter_mut().filter(|(_, (_, when))| when.elapsed() > STORED_WITHIN);
                     for (&number, (bytes, when)) in late.filter(|_| there) {
                         *when = Instant::now();
@@ -252,7 +323,7 @@ impl Keeper {
         };
         let answers = stream::Config {
             name: names::answers_stream(&self.name),
-            subjects: vec![names::answers(&self.name)],
+            subjects: vec![names::answers(&self.name, "*")],
             max_bytes: ANSWER_BYTES_MAX,
             max_message_size: wire::MESSAGE_BYTES_MAX as i32,
             max_age: Duration::from_secs(3600),
@@ -287,7 +358,7 @@ impl Keeper {
         client: &Client,
         reader: &mut Reader,
         message: Message,
-        news: &mpsc::Sender<Event<A>>,
+        news: &News<A>,
     ) {
         if let Some(status) = link::status(&message) {
             match status {
@@ -298,23 +369,24 @@ impl Keeper {
             return;
         }
         reader.outstanding = reader.outstanding.saturating_sub(1);
-        reader.last = message.reply.map(|reply| reply.to_string());
-        if reader.outstanding < BATCH / 4 {
+        reader.last = message.reply.as_ref().map(|reply| reply.to_string());
+        if !news.is_full() {
             reader.refill(client, &self.name).await;
         }
         match wire::decode::<Report>(&message.payload) {
-            Ok(report) if report.session == self.name && wire::is_name(&report.worker) => {
+            Ok(report) if report.session == self.name => {
                 let answer = |done: &Done| match &done.answer {
-                    Some(body) => {
-                        serde_json::from_str(body.get()).map_err(|error| format!("no answer: {error}"))
-                    }
-                    None => Err(done.failure.chars().take(200).collect()),
+                    Some(body) => serde_json::from_str(body.get()).map_err(|error| {
+                        wire::plain(&format!("no answer: {error}"), wire::FAILURE_CHARS_MAX)
+                    }),
+                    None => Err(done.failure.clone()),
                 };
                 let answers = report.done.iter().map(answer).collect();
-                tell(news, Event::Report(report, answers));
+                let who = who(&message, 3, &report.worker);
+                news.tell(Event::Report(who, report, answers), message.payload.len());
             }
             Ok(_) => {}
-            Err(why) => tell(news, Event::Line(format!("an answer that is none: {why}"))),
+            Err(why) => news.mention(Event::Line(format!("an answer that is none: {why}")), 0),
         }
     }
 }
@@ -338,8 +410,16 @@ impl Reader {
             self.outstanding += BATCH;
             self.asked = Instant::now();
             let stream = names::answers_stream(session);
-            link::pull(client, &stream, names::CLIENT, &self.inbox, BATCH, PULL_SECONDS).await;
+            link::pull(client, &stream, names::CLIENT, &self.inbox, (BATCH, PULL_BYTES), PULL_SECONDS).await;
         }
+    }
+}
+
+/// Whose message it is: the server lets a credential publish under its own subject alone.
+fn who(message: &Message, from_the_left: usize, worker: &str) -> Who {
+    match names::credential(&message.subject, from_the_left) {
+        Some(credential) => Who::Credential(credential.to_string()),
+        None => Who::Named(worker.to_string()),
     }
 }
 
@@ -350,23 +430,18 @@ async fn store(client: &Client, session: &str, inbox: &str, number: u64, bytes: 
 }
 
 /// The engine has stored a job, or refuses to.
-fn stored<A>(message: &Message, number: &str, unstored: &mut Unstored, news: &mpsc::Sender<Event<A>>) {
+fn stored<A>(message: &Message, number: &str, unstored: &mut Unstored, news: &News<A>) {
     let Ok(number) = number.parse::<u64>() else { return };
     let told: Option<serde_json::Value> = serde_json::from_slice(&message.payload).ok();
     match told {
         Some(told) if told.get("seq").is_some() => drop(unstored.remove(&number)),
         // No stream, or no room: the tick tries again.
-        Some(told) => tell(
-            news,
-            Event::Line(format!("job {number} is not stored yet: {}", told["error"]["description"])),
-        ),
+        Some(told) => {
+            let why = format!("job {number} is not stored yet: {}", told["error"]["description"]);
+            news.mention(Event::Line(why), 0);
+        }
         None => {}
     }
-}
-
-fn tell<A>(news: &mpsc::Sender<Event<A>>, event: Event<A>) {
-    // When the driver has gone, an order to close is on its way.
-    let _ = news.send(event);
 }
 
 /// Removes the streams of clients that died long ago.

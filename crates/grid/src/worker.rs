@@ -32,8 +32,12 @@ const ATTEMPTS_MAX: u32 = 10;
 const CANCELLED_MAX: usize = 10_000;
 /// A worker without a job for so long is idle.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
-/// Jobs in hand that a presence names.
-const NAMED_MAX: usize = 100;
+/// Runs that are known at a time, and bytes of what they say of themselves: a run that is heard of first when there are
+/// as many waits until one of them has gone.
+const RUNS_MAX: usize = 64;
+const RUN_BYTES_MAX: usize = 16 << 20;
+/// Bytes of jobs that are asked for at a time.
+const PULL_BYTES: usize = 16 << 20;
 
 /// Who works where.
 #[derive(Debug, Clone)]
@@ -42,6 +46,8 @@ pub struct Volunteer {
     pub address: Address,
     /// Its name, which is to be unlike that of others.
     pub name: String,
+    /// What the engine knows it by, if it was let in by a credential of its own.
+    pub credential: Option<String>,
     /// Jobs at a time.
     pub cores: usize,
     /// The version of the program.
@@ -242,6 +248,14 @@ impl Shift<'_> {
         let _ = self.client.publish(subject, bytes.into()).await;
     }
 
+    fn is_me(&self, name: &str) -> bool {
+        name == self.volunteer.credential.as_deref().unwrap_or(&self.volunteer.name)
+    }
+
+    fn credential(&self) -> &str {
+        self.volunteer.credential.as_deref().unwrap_or(names::ANYBODY)
+    }
+
     async fn hello(&self) {
         self.publish(names::HELLO.into(), Vec::new()).await;
     }
@@ -266,7 +280,8 @@ impl Shift<'_> {
                 known.outstanding = room;
                 known.asked = Instant::now();
                 let (stream, inbox) = (names::jobs_stream(session), format!("{}.j.{session}", self.inbox));
-                link::pull(&self.client, &stream, names::WORKERS, &inbox, batch, PULL_SECONDS).await;
+                link::pull(&self.client, &stream, names::WORKERS, &inbox, (batch, PULL_BYTES), PULL_SECONDS)
+                    .await;
             }
         }
     }
@@ -316,7 +331,7 @@ impl Shift<'_> {
             return self.publish(reply, nak(0.0)).await;
         }
         let attempt = link::attempt(&reply);
-        if task.not.contains(&self.volunteer.name) && attempt <= ATTEMPTS_MAX {
+        if task.not.iter().any(|name| self.is_me(name)) && attempt <= ATTEMPTS_MAX {
             return self.publish(reply, nak(0.2)).await;
         }
         let token = self.next;
@@ -352,7 +367,8 @@ impl Shift<'_> {
                 let Some(held) = self.held.get(&token).filter(|held| held.report.is_none()) else { return };
                 for failed in done.iter().filter(|done| done.answer.is_none()) {
                     let title = &held.assignment.run.title;
-                    (self.say)(&format!("job {} of {title}: {}", failed.job, failed.failure));
+                    let why = wire::plain(&failed.failure, wire::FAILURE_CHARS_MAX);
+                    (self.say)(&format!("job {} of {title}: {why}", failed.job));
                 }
                 let seconds: f64 = done.iter().map(|done| done.seconds).sum();
                 if seconds > 0.0 {
@@ -387,19 +403,24 @@ impl Shift<'_> {
             protocol: PROTOCOL,
             session: held.assignment.task.session.clone(),
             issue: held.assignment.task.issue,
+            ticket: held.assignment.task.ticket.clone(),
             attempt: held.assignment.attempt,
             worker: self.volunteer.name.clone(),
             done,
         };
         let bytes = wire::encode(&report).or_else(|error| {
             for done in &mut report.done {
-                (done.answer, done.failure) = (None, format!("the answer is {error}"));
+                (done.answer, done.failure) = (None, format!("the report is {error}"));
             }
             wire::encode(&report)
         });
-        let bytes = bytes.expect("a bundle of failures is short");
+        let Ok(bytes) = bytes else {
+            // It cannot be: a task is bounded. Nobody is to get it again all the same.
+            let Some(held) = self.held.remove(&token) else { return };
+            return self.publish(held.assignment.reply.clone(), b"+TERM".to_vec()).await;
+        };
         held.report = Some((bytes.clone(), Instant::now()));
-        self.store(&names::answers(&report.session), token, bytes).await;
+        self.store(&names::answers(&report.session, self.credential()), token, bytes).await;
     }
 
     async fn store(&self, subject: &str, token: u64, bytes: Vec<u8>) {
@@ -412,22 +433,19 @@ impl Shift<'_> {
         let run: Run = match wire::decode(&message.payload) {
             Ok(run) => run,
             Err(why) => {
-                let session = message.subject.rsplit('.').next().unwrap_or_default().to_string();
+                let session = wire::to_name(message.subject.rsplit('.').next().unwrap_or_default());
                 if self.strange.len() < CANCELLED_MAX && self.strange.insert(session.clone()) {
                     (self.say)(&format!("run {session} is not for this worker: {why}"));
                 }
                 return;
             }
         };
-        if !wire::is_name(&run.session) || !run.lease_seconds.is_finite() {
-            return;
-        }
         if run.over {
             return self.drop_run(&run.session.clone(), "over");
         }
+        let refused = run.refused.iter().any(|name| self.is_me(name));
         if let Some(known) = self.runs.get_mut(&run.session) {
             known.heard = Instant::now();
-            let refused = run.refused.contains(&self.volunteer.name);
             if refused && known.unfit.is_none() {
                 let why = format!(
                     "{} takes no more answers of this worker: too many were wrong or failed",
@@ -448,6 +466,10 @@ impl Shift<'_> {
         for session in before {
             self.drop_run(&session, "going on in another session");
         }
+        let bytes: usize = self.runs.values().map(|known| known.run.spec.get().len()).sum();
+        if self.runs.len() >= RUNS_MAX || bytes + run.spec.get().len() > RUN_BYTES_MAX {
+            return;
+        }
         let (now, run) = (Instant::now(), Arc::new(run));
         let unfit = Some(format!("{} is being looked at", run.title));
         let known = Known { run: run.clone(), heard: now, unfit, outstanding: 0, asked: now };
@@ -460,10 +482,13 @@ impl Shift<'_> {
         let Some(known) = self.runs.get_mut(session) else { return };
         let run = &known.run;
         match &can {
-            Err(why) => (self.say)(&format!("{}: not here: {why}", run.title)),
+            Err(why) => {
+                let why = wire::plain(why, wire::FAILURE_CHARS_MAX);
+                (self.say)(&format!("{}: not here: {why}", run.title));
+            }
             Ok(()) => (self.say)(&format!("{} ({}) wants workers", run.title, run.kind.name())),
         }
-        known.unfit = can.err();
+        known.unfit = can.err().map(|why| wire::plain(&why, wire::FAILURE_CHARS_MAX));
     }
 
     fn drop_run(&mut self, session: &str, why: &str) {
@@ -566,7 +591,7 @@ impl Shift<'_> {
             self.publish(reply, b"+WPI".to_vec()).await;
         }
         for (token, session, bytes) in again {
-            self.store(&names::answers(&session), token, bytes).await;
+            self.store(&names::answers(&session, self.credential()), token, bytes).await;
         }
     }
 
@@ -578,7 +603,7 @@ impl Shift<'_> {
             let task = &held.assignment.task;
             task.jobs.iter().map(|work| (task.session.clone(), work.job))
         });
-        let jobs: Vec<(String, u64)> = jobs.take(NAMED_MAX).collect();
+        let jobs: Vec<(String, u64)> = jobs.take(wire::NAMED_MAX).collect();
         // Between two short jobs it is not idle.
         match jobs.is_empty() {
             false => (self.doing, self.idle) = (now, None),
@@ -591,7 +616,7 @@ impl Shift<'_> {
             cores: self.volunteer.cores as u32,
             version: self.volunteer.version.clone(),
             idle: self.doing.is_empty().then(|| self.why_idle()),
-            doing: self.doing.iter().cloned().collect(),
+            doing: self.doing.iter().take(wire::DOING_MAX).cloned().collect(),
             jobs,
             answered: self.answered,
             failed: self.failed,
@@ -604,7 +629,7 @@ impl Shift<'_> {
         let seconds = when.elapsed().as_secs_f64();
         if gone || seconds > PRESENCE_SECONDS || (changed && seconds > 0.3) || last.is_none() {
             if let Ok(bytes) = wire::encode(&presence) {
-                self.publish(names::presence(&presence.worker), bytes).await;
+                self.publish(names::presence(self.credential(), &presence.worker), bytes).await;
             }
             self.shown = (Some(presence), Instant::now());
         }

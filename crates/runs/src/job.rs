@@ -10,4 +10,8 @@ pub struct JobLine {
     pub job: Job,
     /// What came of it.
     pub answer: Answer,
+    /// Who brought it, where it was not the process that keeps the journal: what it claims is proved again before it
+    /// counts as proved.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub by: String,
 }

@@ -205,6 +205,36 @@ impl JobTree {
         self.tree.nodes[0].bounds
     }
 
+    /// The positions whose answers a goal rests on, as moves from the start of the game.
+    pub fn rests_on(&self, goal: Goal) -> HashSet<Vec<String>> {
+        let which = if goal.side == Side::First { 0 } else { 1 };
+        let (mut positions, mut seen, mut stack) = (HashSet::new(), HashSet::new(), vec![0]);
+        while let Some(id) = stack.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            let node = &self.tree.nodes[id];
+            let mut path = self.prefix.clone();
+            path.extend(self.tree.path(id));
+            match node.why[which] {
+                Why::Open | Why::End => {}
+                // Whatever is said of a move was said by an answer about the position before it.
+                Why::Claim => {
+                    path.pop();
+                    positions.insert(path);
+                }
+                Why::Twin(twin) => stack.push(twin),
+                Why::Child(child) => stack.push(child),
+                // The moves without a node are those of an answer about the position itself.
+                Why::All => {
+                    stack.extend(&node.children);
+                    positions.insert(path);
+                }
+            }
+        }
+        positions
+    }
+
     /// What is proved of the root, as goals: none while nothing is, two for a draw.
     pub fn goals(&self) -> Vec<Goal> {
         let bounds = self.bounds();

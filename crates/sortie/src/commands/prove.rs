@@ -8,6 +8,7 @@ use crate::database::worker::{Before, Book, Consulting, Reader};
 use crate::database::{self, keep};
 use crate::folder::write_whole;
 use crate::grid;
+use crate::grid::audit::{Audit, Said};
 use crate::journal::{self, Journal};
 use crate::output::{self, count, rounded};
 use crate::players::Player;
@@ -71,6 +72,20 @@ pub struct Request {
     db_successors: bool,
     /// How the tree is grown.
     pub plan: Plan,
+}
+
+impl Said for JobLine {
+    fn job(&self) -> &Job {
+        &self.job
+    }
+
+    fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    fn by(&self) -> &str {
+        &self.by
+    }
 }
 
 /// Runs the command.
@@ -186,6 +201,11 @@ fn search(
             output::say(&found.to_string());
         }
     }
+    let fresh = || -> Result<JobTree> {
+        let mut board = game.board(request.position.as_deref())?;
+        request.moves.iter().try_for_each(|word| board.play(word))?;
+        Ok(JobTree::new(board, request.position.clone(), request.plan.clone()))
+    };
     let mut tree = JobTree::new(board, request.position.clone(), request.plan.clone());
     let book = match &request.db {
         Some(place) => Some(Arc::new(Book::new(
@@ -196,7 +216,8 @@ fn search(
         None => None,
     };
     let folder = claim(path, PROVE, request, "search")?;
-    let before = know(&mut tree, path)?;
+    let mut audit = Audit::read(path)?;
+    let before = know(&mut tree, path, &audit)?;
     let stop = stop_on_signals()?;
     if !quiet {
         output::say(&format!("proving {} in {}", instance.name, path.display()));
@@ -213,42 +234,71 @@ fn search(
         flags: Mutex::default(),
         told: Mutex::default(),
     };
-    let journal = Journal::open(&folder, JOBS).with_context(|| path.join(JOBS).display().to_string())?;
-    let mut recorder = Recorder {
-        tree: &mut tree,
-        journal,
-        progress: Progress::new(quiet, 0.0),
-        begun,
-        before,
-        team: &team,
-        jobs: HashMap::new(),
-        reader: match (&grid, &book) {
-            (Some(_), Some(book)) => Some(Reader::new(book.clone(), game, &request.plan.statuses)),
-            // Workers of this process ask it themselves.
-            _ => None,
-        },
-        found: HashMap::new(),
-        called_off: Vec::new(),
-        trouble: None,
-    };
-    let worked = match &grid {
-        None => {
-            run_jobs(&mut recorder, workers as usize, &stop, |id, job| team.work(id, job, &stop));
-            Ok(None)
+    let (mut told, mut trouble, mut synced) = (None, None, Ok(()));
+    // Whether all that is claimed was proved by this process, or is told by a database.
+    let mut sound = false;
+    while trouble.is_none() && !sound {
+        let journal = Journal::open(&folder, JOBS).with_context(|| path.join(JOBS).display().to_string())?;
+        let mut recorder = Recorder {
+            tree: &mut tree,
+            journal,
+            progress: Progress::new(quiet, 0.0),
+            begun,
+            before,
+            team: &team,
+            jobs: HashMap::new(),
+            reader: match (&grid, &book) {
+                (Some(_), Some(book)) => Some(Reader::new(book.clone(), game, &request.plan.statuses)),
+                // Workers of this process ask it themselves.
+                _ => None,
+            },
+            found: HashMap::new(),
+            called_off: Vec::new(),
+            trouble: None,
+        };
+        let worked = match &grid {
+            None => {
+                run_jobs(&mut recorder, workers as usize, &stop, |id, job| team.work(id, job, &stop));
+                Ok(None)
+            }
+            Some(grid) => {
+                let liars = audit.liars();
+                let (about, place) = ((game, request), (&folder, quiet));
+                grid::prove::drive(grid, &mut recorder, about, place, liars, &stop).map(Some)
+            }
+        };
+        recorder.progress.clear();
+        synced = recorder.journal.sync();
+        trouble = recorder.trouble;
+        match worked {
+            Ok(grid) => told = grid.or(told),
+            Err(error) => trouble = trouble.or(Some(error)),
         }
-        Some(grid) => {
-            grid::prove::drive(grid, &mut recorder, (game, request), (&folder, quiet), &stop).map(Some)
+        let ended = matches!(tree.ended(), Some(Ended::Decided | Ended::Contradiction));
+        if trouble.is_some() || !ended {
+            break;
         }
-    };
-    recorder.progress.clear();
-    let synced = recorder.journal.sync();
-    let trouble = recorder.trouble;
-    let (grid, trouble) = match worked {
-        Ok(grid) => (grid, trouble),
-        Err(error) => (None, trouble.or(Some(error))),
-    };
+        let lines = journal::read::<JobLine>(&path.join(JOBS))?;
+        let own = (game, request.seed, (request.memory as usize) << 20);
+        let reviewed = audit.review(&folder, &tree, &lines, own, &stop, &mut |text| {
+            if !quiet {
+                output::say(text);
+            }
+        });
+        match reviewed {
+            Ok(Some(true)) => sound = true,
+            Ok(Some(false)) => {
+                tree = fresh()?;
+                know(&mut tree, path, &audit)?;
+            }
+            Ok(None) => break,
+            Err(error) => trouble = Some(error),
+        }
+    }
+    // What was decided and not proved again is nothing to tell.
+    let sound = sound || !matches!(tree.ended(), Some(Ended::Decided | Ended::Contradiction));
     let (mut proof, mut stored) = (None, None);
-    let decided = trouble.is_none() && tree.ended() == Some(Ended::Decided);
+    let decided = trouble.is_none() && sound && tree.ended() == Some(Ended::Decided);
     if decided && (request.proof.is_some() || book.is_some()) {
         if !quiet {
             output::say("decided; writing the proof down");
@@ -257,7 +307,8 @@ fn search(
             Some(_) => journal::read::<JobLine>(&path.join(JOBS))?,
             None => Vec::new(),
         };
-        let answers: Vec<(Job, Answer)> = answers.into_iter().map(|line| (line.job, line.answer)).collect();
+        let proved = |(number, line): (usize, JobLine)| (line.job, audit.proved(number, &line.by, line.answer));
+        let answers: Vec<(Job, Answer)> = answers.into_iter().enumerate().map(proved).collect();
         let run = path.display().to_string();
         match &book {
             Some(book) if request.proof.is_none() && keep::own(&answers) => {
@@ -282,7 +333,11 @@ fn search(
         output::say(&format!("sortie: the search went on without the database: {unread}"));
     }
     let seconds = begun.elapsed().as_secs_f64();
-    let report = Report { request, tree: &tree, path, seconds, proof, book: book.as_deref(), stored, grid };
+    if let Some(Json::Object(told)) = &mut told {
+        told.insert("audit".into(), serde_json::to_value(audit.tally())?);
+    }
+    let book = book.as_deref();
+    let report = Report { request, tree: &tree, sound, path, seconds, proof, book, stored, grid: told };
     let result = report.to_json();
     let written = folder.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes());
     // What was found is told also when the disk is full by now.
@@ -295,7 +350,7 @@ fn search(
     }
     synced.with_context(|| path.join(JOBS).display().to_string())?;
     written.with_context(|| format!("cannot write {}", path.join(RESULT).display()))?;
-    match tree.ended() {
+    match tree.ended().filter(|_| sound) {
         Some(Ended::Decided) => Ok(Verdict::Done),
         None => {
             say_stopped(path);
@@ -308,14 +363,18 @@ fn search(
 }
 
 /// Takes the answers of earlier sessions; returns how many there were.
-fn know(tree: &mut JobTree, path: &Path) -> Result<u64> {
+fn know(tree: &mut JobTree, path: &Path, audit: &Audit) -> Result<u64> {
     let path = path.join(JOBS);
     let lines: Vec<JobLine> = journal::read(&path)?;
     let count = lines.len() as u64;
-    for (line, number) in lines.into_iter().zip(1..) {
-        // What was a fault then is one now; an answer about a node that is not there is of another search.
-        if let Err(fault @ Fault::Unknown) = tree.known(&line.job, line.answer) {
-            bail!("{}:{number}: {fault}", path.display());
+    for (number, line) in lines.into_iter().enumerate() {
+        let answer = audit.counts(number, &line.by, line.answer);
+        // What was a fault then is one now; an answer about a node that is not there is of another search, or was about
+        // what a false claim had led to.
+        if let Err(fault @ Fault::Unknown) = tree.known(&line.job, answer)
+            && audit.is_empty()
+        {
+            bail!("{}:{}: {fault}", path.display(), number + 1);
         }
     }
     tree.take_cancelled();
@@ -390,29 +449,40 @@ pub struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    fn take(&mut self, id: JobId, answer: Result<Answer>) -> Result<bool> {
+    fn take(&mut self, id: JobId, answer: Result<Answer>, by: &str) -> Result<bool> {
         let answer = answer?;
         let Some(job) = self.jobs.remove(&id).filter(|_| self.tree.waits(id)) else { return Ok(false) };
-        let line = JobLine { job, answer };
+        let line = JobLine { job, answer, by: by.to_string() };
         self.journal.append(&line).context("cannot write the answer down")?;
         Ok(self.tree.done(id, line.answer))
     }
 
     /// Takes the answer of a worker elsewhere, with what the database knows of the position after it.
     #[cfg(feature = "grid")]
-    pub fn accept(&mut self, id: JobId, mut answer: Answer) -> bool {
+    pub fn accept(&mut self, id: JobId, mut answer: Answer, by: &str) -> bool {
         let found = self.found.remove(&id).unwrap_or_default();
         let asked = match (&self.reader, self.jobs.get(&id)) {
             (Some(reader), Some(job)) => reader.after(job, &mut answer, found),
             _ => Ok(()),
         };
-        self.done(id, asked.map(|()| answer).map_err(Into::into))
+        self.hear(id, asked.map(|()| answer).map_err(Into::into), by)
     }
 
     /// Takes what a worker elsewhere says of a job that is under way.
     #[cfg(feature = "grid")]
     pub fn partial(&mut self, id: JobId, partial: Partial) {
         lock(&self.team.told).push((id, partial));
+    }
+
+    fn hear(&mut self, id: JobId, answer: Result<Answer>, by: &str) -> bool {
+        let wanted = self.take(id, answer, by).unwrap_or_else(|trouble| {
+            self.trouble.get_or_insert(trouble);
+            false
+        });
+        self.call_off();
+        let seconds = self.begun.elapsed().as_secs_f64();
+        self.progress.show(seconds, || live(self.tree, self.before, seconds));
+        wanted
     }
 
     fn call_off(&mut self) {
@@ -456,14 +526,7 @@ impl JobSource for Recorder<'_> {
     }
 
     fn done(&mut self, id: JobId, answer: Result<Answer>) -> bool {
-        let wanted = self.take(id, answer).unwrap_or_else(|trouble| {
-            self.trouble.get_or_insert(trouble);
-            false
-        });
-        self.call_off();
-        let seconds = self.begun.elapsed().as_secs_f64();
-        self.progress.show(seconds, || live(self.tree, self.before, seconds));
-        wanted
+        self.hear(id, answer, "")
     }
 
     fn lost(&mut self, id: JobId) {
@@ -540,6 +603,8 @@ fn write_proof(
 struct Report<'a> {
     request: &'a Request,
     tree: &'a JobTree,
+    /// What is decided was proved by this process.
+    sound: bool,
     path: &'a Path,
     seconds: f64,
     proof: Option<Written>,
@@ -558,9 +623,9 @@ impl Report<'_> {
             "position": request.position,
             "moves": request.moves,
             "to_move": name(tree.to_move()),
-            "value": tree.bounds().value().map(|value| ended(value.outcome())),
-            "proved": tree.goals().iter().map(|goal| goal.to_string()).collect::<Vec<_>>(),
-            "ended": tree.ended(),
+            "value": tree.bounds().value().filter(|_| self.sound).map(|value| ended(value.outcome())),
+            "proved": self.goals(),
+            "ended": tree.ended().filter(|_| self.sound),
             "best": self.best(),
             "root_moves": moves,
             "player": request.player,
@@ -586,6 +651,11 @@ impl Report<'_> {
         })
     }
 
+    fn goals(&self) -> Vec<String> {
+        let goals = if self.sound { self.tree.goals() } else { Vec::new() };
+        goals.iter().map(|goal| goal.to_string()).collect()
+    }
+
     /// The best move, unless all are lost.
     fn best(&self) -> Option<String> {
         let lost = self.tree.bounds().view(self.tree.to_move()).high == Value::Loss;
@@ -594,8 +664,8 @@ impl Report<'_> {
 
     fn text(&self) -> String {
         let (tree, tally) = (self.tree, self.tree.tally());
-        let proved: Vec<String> = tree.goals().iter().map(|goal| goal.to_string()).collect();
-        let proved = match tree.bounds().value() {
+        let proved = self.goals();
+        let proved = match tree.bounds().value().filter(|_| self.sound) {
             Some(Value::Draw) => "a draw".to_string(),
             _ if proved.is_empty() => "nothing yet".to_string(),
             _ => proved.join(", "),

@@ -76,6 +76,9 @@ pub struct Worker {
     /// An engine of somebody else's that this worker offers to proofs that name it, word for word
     #[arg(long, value_name = "ENGINE")]
     pub player: Vec<String>,
+    /// MiB that a job may have: a run that wants more is left to others
+    #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub memory: u32,
     /// Run only when nobody else wants the processor
     #[arg(long)]
     pub nice: bool,

@@ -234,7 +234,7 @@ impl JobSource for Spins {
 impl GridSource for Spins {
     type Wire = u64;
 
-    fn accept(&mut self, id: JobId, answer: u64) -> bool {
+    fn accept(&mut self, id: JobId, answer: u64, _: &str) -> bool {
         self.done(id, answer)
     }
 }

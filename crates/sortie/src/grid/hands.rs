@@ -19,14 +19,45 @@ const SPIN_MS_MAX: u64 = 10_000;
 pub struct Shop {
     /// Engines of others that the worker offers, as players are named.
     pub engines: Vec<String>,
+    /// What a job may have.
+    pub bounds: Bounds,
+}
+
+/// What a job of somebody else's may have of this machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// MiB.
+    pub memory_max: u32,
+    /// Threads, its own among them.
+    pub threads_max: u32,
+}
+
+impl Bounds {
+    /// Refuses a job that wants so many MiB, if that is too much.
+    pub fn memory(self, wanted: u64) -> Result<(), String> {
+        let most = self.memory_max;
+        if wanted <= u64::from(most) {
+            return Ok(());
+        }
+        Err(format!("it wants {wanted} MiB for a job: this worker gives {most} (`sortie worker --memory`)"))
+    }
+
+    /// The same for threads.
+    pub fn threads(self, wanted: u64) -> Result<(), String> {
+        let most = self.threads_max;
+        if wanted <= u64::from(most) {
+            return Ok(());
+        }
+        Err(format!("it wants {wanted} threads for a job: this worker has {most} (`sortie worker --cores`)"))
+    }
 }
 
 impl Workshop for Shop {
     fn can(&self, run: &Run) -> Result<(), String> {
         match run.kind {
-            Kind::Prove => spec::<ProveSpec>(run)?.can(&self.engines),
+            Kind::Prove => spec::<ProveSpec>(run)?.can(&self.engines, self.bounds),
             Kind::Bench => Ok(()),
-            Kind::MatchGame => match_::check(&spec(run)?).map_err(|error| format!("{error:#}")),
+            Kind::MatchGame => match_::fits(&spec(run)?, self.bounds).map_err(|error| format!("{error:#}")),
             Kind::Solve => spec::<SolveSpec>(run)?.open().map(drop).map_err(|error| format!("{error:#}")),
             Kind::Island => spec::<IslandSpec>(run)?.open().map(drop).map_err(|error| format!("{error:#}")),
         }
@@ -36,7 +67,9 @@ impl Workshop for Shop {
         Ok(match run.kind {
             Kind::Prove => Box::new(ProveHand::new(spec(run)?, &self.engines)?),
             Kind::Bench => Box::new(Spin),
-            Kind::MatchGame => Box::new(MatchHand::new(&spec(run)?).map_err(|error| format!("{error:#}"))?),
+            Kind::MatchGame => {
+                Box::new(MatchHand::new(&spec(run)?, self.bounds).map_err(|error| format!("{error:#}"))?)
+            }
             Kind::Solve => Box::new(SolveHand::new(spec(run)?).map_err(|error| format!("{error:#}"))?),
             Kind::Island => Box::new(IslandHand::new(spec(run)?).map_err(|error| format!("{error:#}"))?),
         })

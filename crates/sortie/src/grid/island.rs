@@ -94,7 +94,7 @@ impl JobSource for Calls<'_> {
 impl GridSource for Calls<'_> {
     type Wire = Brought;
 
-    fn accept(&mut self, id: JobId, brought: Brought) -> bool {
+    fn accept(&mut self, id: JobId, brought: Brought, _: &str) -> bool {
         self.done(id, brought)
     }
 

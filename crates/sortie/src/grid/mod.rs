@@ -5,6 +5,7 @@
 // A build without grids reads the arguments and refuses.
 #[cfg_attr(not(feature = "grid"), allow(dead_code))]
 pub mod args;
+pub mod audit;
 #[cfg(feature = "grid")]
 mod bench;
 #[cfg(feature = "grid")]
@@ -190,10 +191,16 @@ pub fn tally_text(tally: &serde_json::Value) -> String {
         number("late"),
         number("failed"),
     );
-    let claims = ["confirmed", "rechecked", "refuted", "doubted", "refused"];
+    let claims = ["confirmed", "rechecked", "refuted", "doubted", "refused", "unasked"];
     if claims.iter().any(|key| number(key) > 0) {
         let parts: Vec<String> = claims.iter().map(|key| format!("{} {key}", number(key))).collect();
         text += &format!("claims    {}\n", parts.join(", "));
+    }
+    let audit = |key: &str| tally["audit"][key].as_u64().unwrap_or(0);
+    let parts = ["confirmed", "replaced", "refuted", "open"].map(|key| (audit(key), key));
+    if parts.iter().any(|(n, _)| *n > 0) {
+        let parts = parts.map(|(n, key)| format!("{n} {key}"));
+        text += &format!("audit     {}, by our own solver\n", parts.join(", "));
     }
     text
 }

@@ -18,6 +18,7 @@ mod bare {
         _: &mut Recorder,
         _: (&dyn AnyGame, &Request),
         _: (&Folder, bool),
+        _: Vec<String>,
         _: &AtomicBool,
     ) -> Result<serde_json::Value> {
         super::super::none()
@@ -31,24 +32,27 @@ mod live {
     use crate::commands::prove::{Recorder, Request};
     use crate::folder::Folder;
     use crate::grid::Spec;
-    use crate::grid::hands::{read, write};
+    use crate::grid::hands::{Bounds, read, write};
     use crate::grid::run::{Log, options};
     use crate::source::Instance;
     use anyhow::Result;
     use cpu_time::ThreadTime;
     use serde::{Deserialize, Serialize};
     use serde_json::value::RawValue;
-    use sortie_core::exact::{Answer, AnyWorker, Asked, Job, Partial, Statuses};
+    use sortie_core::exact::{Answer, AnyWorker, Asked, Job, Partial, Statuses, Trust};
     use sortie_core::{AnyGame, JobId};
     use sortie_grid::desk::Judge;
     use sortie_grid::wire::Kind;
-    use sortie_grid::{GridSource, Hand, Told, drive as drive_grid};
+    use sortie_grid::{GridSource, Hand, Options, Told, drive as drive_grid};
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
     /// Our own solver looks at so many times the positions of a job before it gives up on a claim: it has not the warm
     /// table of whoever claimed it.
     const RECHECK_TIMES: u64 = 4;
+    /// No answer is said to have cost more, and no move is longer.
+    const NODES_MAX: u64 = 1 << 40;
+    const WORD_BYTES_MAX: usize = 256;
 
     /// What a worker needs to know besides the jobs.
     #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -96,7 +100,8 @@ mod live {
         }
 
         /// Whether this worker has all it takes. An engine has to show that it leaves out what it is told to.
-        pub fn can(&self, offered: &[String]) -> Result<(), String> {
+        pub fn can(&self, offered: &[String], bounds: Bounds) -> Result<(), String> {
+            bounds.memory(u64::from(self.memory))?;
             let instance = self.open()?;
             let game = instance.game().map_err(|error| error.to_string())?;
             if let Some(engine) = self.engine(offered)? {
@@ -144,8 +149,8 @@ mod live {
     impl GridSource for Recorder<'_> {
         type Wire = Answer;
 
-        fn accept(&mut self, id: JobId, answer: Answer) -> bool {
-            Recorder::accept(self, id, answer)
+        fn accept(&mut self, id: JobId, answer: Answer, by: &str) -> bool {
+            Recorder::accept(self, id, answer, by)
         }
 
         fn told(&mut self, id: JobId, body: &RawValue) {
@@ -166,6 +171,19 @@ mod live {
     }
 
     impl Judge<Job, Answer> for Court<'_> {
+        // What our checker has been through, and what is in a database, is nobody else's to say.
+        fn heard(&self, mut answer: Answer) -> Answer {
+            answer.after.clear();
+            if let Some(claim) = &mut answer.claim {
+                claim.trust = claim.trust.min(Trust::Solver);
+            }
+            // Sums of these are kept, and the words stand in the journal.
+            answer.nodes = answer.nodes.clamp(1, NODES_MAX);
+            answer.seconds = if answer.seconds.is_finite() { answer.seconds.clamp(0.0, 1e9) } else { 0.0 };
+            answer.best = answer.best.filter(|word| word.len() <= WORD_BYTES_MAX);
+            answer
+        }
+
         fn claims(&self, answer: &Answer) -> bool {
             answer.claim.is_some() || !answer.after.is_empty()
         }
@@ -203,6 +221,7 @@ mod live {
         recorder: &mut Recorder,
         (game, request): (&dyn AnyGame, &Request),
         (folder, quiet): (&Folder, bool),
+        refused: Vec<String>,
         stop: &AtomicBool,
     ) -> Result<serde_json::Value> {
         spec.keep(&folder.path)?;
@@ -218,7 +237,7 @@ mod live {
         };
         let own = game.worker((request.memory as usize) << 20, &request.plan.statuses, request.seed);
         let court = Court { own: Mutex::new(own), stop };
-        let options = options(spec, Kind::Prove, &request.instance, &work)?;
+        let options = Options { refused, ..options(spec, Kind::Prove, &request.instance, &work)? };
         let mut log = Log::open(folder, quiet)?;
         let worked = drive_grid(recorder, &options, &court, stop, &mut log);
         let closed = log.close();

@@ -2,7 +2,7 @@
 
 use super::Spec;
 use super::args::{Broker as BrokerArgs, Worker as Args};
-use super::hands::Shop;
+use super::hands::{Bounds, Shop};
 use crate::folder::Folder;
 use crate::journal::Journal;
 use crate::players::Player;
@@ -23,6 +23,11 @@ use std::time::{Duration, Instant};
 #[cfg(unix)]
 const NICE: i32 = 19;
 
+/// No line of what others say is longer.
+const LINE_CHARS_MAX: usize = 600;
+/// Lines that a session writes of its workers.
+const LINES_MAX: usize = 50_000;
+
 /// Runs `sortie worker`.
 pub fn worker(args: &Args) -> Result<Verdict> {
     let address = Address::parse(&args.grid, args.token.as_deref())?;
@@ -39,11 +44,14 @@ pub fn worker(args: &Args) -> Result<Verdict> {
     }
     let stop = session::stop_on_signals()?;
     let cores = args.cores.unwrap_or_else(contest::processors) as usize;
-    let volunteer = Volunteer { address, name, cores, version: env!("CARGO_PKG_VERSION").into() };
+    let (version, credential) = (env!("CARGO_PKG_VERSION").into(), None);
+    let volunteer = Volunteer { address, name, credential, cores, version };
+    let bounds = Bounds { memory_max: args.memory, threads_max: cores as u32 };
+    let shop = Shop { engines: args.player.clone(), bounds };
     let quiet = args.quiet;
-    sortie_grid::work(&volunteer, Arc::new(Shop { engines: args.player.clone() }), &stop, &mut |text| {
+    sortie_grid::work(&volunteer, Arc::new(shop), &stop, &mut |text| {
         if !quiet {
-            output::say(&format!("{} {text}", clock::now()));
+            output::say(&format!("{} {}", clock::now(), wire::plain(text, LINE_CHARS_MAX)));
         }
     })?;
     Ok(Verdict::Done)
@@ -102,6 +110,7 @@ pub fn options(spec: &Spec, kind: Kind, title: &str, work: &impl serde::Serializ
         trust: Trust { quorum: spec.quorum, recheck: spec.recheck },
         lease_seconds: spec.lease_seconds,
         job_seconds_max: spec.job_seconds_max,
+        refused: Vec::new(),
         window: spec.window.map(|window| window as usize),
         kind,
         title: title.to_string(),
@@ -129,6 +138,8 @@ pub struct Log {
     quiet: bool,
     /// What was last written of a worker, and when.
     known: HashMap<String, (Said, Instant)>,
+    /// Lines written: workers change as often as they like.
+    lines: usize,
     trouble: Option<anyhow::Error>,
 }
 
@@ -137,7 +148,7 @@ impl Log {
     pub fn open(folder: &Folder, quiet: bool) -> Result<Log> {
         let journal = Journal::open(folder, WORKERS)
             .with_context(|| folder.path.join(WORKERS).display().to_string())?;
-        Ok(Log { journal, quiet, known: HashMap::new(), trouble: None })
+        Ok(Log { journal, quiet, known: HashMap::new(), lines: 0, trouble: None })
     }
 
     /// The end; what could not be written.
@@ -155,7 +166,7 @@ impl Watcher for Log {
         if !self.quiet {
             // On a terminal it stands where the live line was.
             let clear = if std::io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
-            output::say(&format!("{clear}grid: {text}"));
+            output::say(&format!("{clear}grid: {}", wire::plain(text, LINE_CHARS_MAX)));
         }
     }
 
@@ -163,6 +174,13 @@ impl Watcher for Log {
         let gist = said(presence, there);
         let fresh = |at: &Instant| gist.0 == Doing::Gone || at.elapsed() < Duration::from_secs(SAID_EVERY);
         if self.known.get(&presence.worker).is_some_and(|(said, at)| *said == gist && fresh(at)) {
+            return;
+        }
+        self.lines += 1;
+        if self.lines > LINES_MAX {
+            if self.lines == LINES_MAX + 1 {
+                self.line(&format!("{LINES_MAX} changes of workers: {WORKERS} is not written any further"));
+            }
             return;
         }
         let (state, reason, job) = gist.clone();

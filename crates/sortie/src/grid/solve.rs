@@ -25,6 +25,9 @@ use sortie_runs::result::RunResult;
 use sortie_runs::spec::Spec;
 use std::time::Instant;
 
+/// No search is said to have made more.
+const PLAYOUTS_MAX: u64 = 1 << 44;
+
 /// What a worker needs to know besides the seed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SolveSpec {
@@ -112,7 +115,8 @@ impl Searches<'_> {
         let replayed = self.instance.verify(&ended.moves);
         ended.job == job
             && ended.seed == self.spec.seed.wrapping_add(job)
-            && ended.cpu_seconds.is_finite()
+            && (0.0..1e9).contains(&ended.cpu_seconds)
+            && ended.playouts < PLAYOUTS_MAX
             && replayed.is_ok_and(|position| position.score == ended.score)
     }
 
@@ -177,7 +181,7 @@ impl JobSource for Searches<'_> {
 impl GridSource for Searches<'_> {
     type Wire = Ended;
 
-    fn accept(&mut self, id: JobId, ended: Ended) -> bool {
+    fn accept(&mut self, id: JobId, ended: Ended, _: &str) -> bool {
         self.done(id, ended)
     }
 }

@@ -42,3 +42,30 @@ fn verify_does_not_empty_the_notes_of_somebody() {
         assert_eq!(home.read("notes.jsonl"), text);
     }
 }
+
+/// Defect 2: a claim that a volunteer had brought was reported and stored as proved. The journal of a search remembers who
+/// brought what, so whoever goes on with it, with a grid or without, proves it again.
+#[test]
+fn a_claim_of_a_volunteer_is_proved_again_before_it_is_reported_or_stored() {
+    let home = Home::new();
+    let ran = home.run("prove nim/20 --jobs 1 --job-nodes 2 --db proved.db --quiet --out run");
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    // The second side wins; the liar has the first side win at the root, by its first move.
+    let job = "{\"moves\":[],\"ask\":\"win\",\"effort\":{\"nodes\":200,\"playouts\":0},\"kind\":\"leaf\",\"priority\":1}";
+    let claim = "{\"bounds\":{\"low\":\"win\",\"high\":\"win\"},\"trust\":\"checked\"}";
+    let answer = format!(
+        "{{\"best\":\"1\",\"status\":\"bw\",\"value\":1.0,\"claim\":{claim},\"nodes\":1,\"seconds\":0.001}}"
+    );
+    let line = |by: &str| format!("{{\"job\":{job},\"answer\":{answer}{by}}}\n");
+    let spec = home.read("run/prove.toml").replace("jobs_max = 1\n", "jobs_max = 100000\n");
+    home.write("run/prove.toml", &spec);
+    home.write("run/jobs.jsonl", line(",\"by\":\"evil\""));
+    let ran = home.run("resume run --json");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("evil lied"), "{}", ran.stderr);
+    let result: serde_json::Value = serde_json::from_str(&home.read("run/result.json")).expect("a result");
+    assert_eq!(result["value"], "second wins");
+    assert!(home.read("run/audit.jsonl").contains("\"refuted\""));
+    assert_eq!(home.run("db check proved.db --all").code, 0);
+    assert!(home.run("verify run/solution.proof").stdout.contains("OK"));
+}
