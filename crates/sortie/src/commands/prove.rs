@@ -307,7 +307,8 @@ fn search(
             Some(_) => journal::read::<JobLine>(&path.join(JOBS))?,
             None => Vec::new(),
         };
-        let proved = |(number, line): (usize, JobLine)| (line.job, audit.proved(number, &line.by, line.answer));
+        let proved =
+            |(number, line): (usize, JobLine)| (line.job, audit.proved(number, &line.by, line.answer));
         let answers: Vec<(Job, Answer)> = answers.into_iter().enumerate().map(proved).collect();
         let run = path.display().to_string();
         match &book {
