@@ -2,13 +2,13 @@
 # A search spread over MPI processes: on one machine against threads, and between two hosts that are really apart: two
 # network namespaces, joined by a veth with and without a limit on the bandwidth (`tc tbf`), then by a wire that takes
 # time (bench/wire.c). Playouts per second are by the clock, so run it with nothing else running. Needs root for the
-# namespaces, a C compiler for the wire, and a build with the feature `mpi` on Open MPI. Usage: bench/cluster.sh [form] [seconds a run] [repeats] [path of sortie]
+# namespaces, a C compiler for the wire, and a build with the feature `mpi` on Open MPI. Usage: bench/cluster.sh [form] [seconds a run] [repeats] [path of lab]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 form=${1:-tds}
 seconds=${2:-3}
 repeats=${3:-3}
-sortie=$(realpath "${4:-target/release/sortie}")
+sortie=$(realpath "${4:-target/release/lab}")
 game=loa/8
 folder=$(mktemp -d)
 

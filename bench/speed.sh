@@ -4,14 +4,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-5}
-cargo build --release --quiet
+cargo build --release --quiet -p sortie-lab
 cargo build --release --quiet --manifest-path bench/naive/Cargo.toml --target-dir target/naive
-sortie=target/release/sortie
+lab=target/release/lab
 
 row() { # instance search level
     local level=(--level "$3")
     [ "$2" = sample ] && level=()
-    "$sortie" bench playouts "$1" --search "$2" "${level[@]}" --seconds "$seconds" --seed 1 --json |
+    "$lab" bench playouts "$1" --search "$2" "${level[@]}" --seconds "$seconds" --seed 1 --json |
         sed -E 's/.*"playouts_per_cpu_second":([0-9.]+).*/\1/' | xargs printf '%-14s %-7s %s  %12.0f\n' "$1" "$2" "$3"
 }
 

@@ -6,7 +6,7 @@
     bench/watch.py SORTIE clients              50 live readers, one of which reads nothing: it is dropped, the run is not slowed
     bench/watch.py SORTIE events               how long the page of a run with 100,000 events takes, and the memory of the server
 
-`cost` compares `sortie bench playouts`, which writes nothing at all, with `sortie solve` that has a run folder,
+`cost` (which wants `lab` beside SORTIE) compares `lab bench playouts`, which writes nothing at all, with `sortie solve` that has a run folder,
 checkpoints and a live reader, both at the same time, and takes the median of the ratios of playouts per CPU-second, with
 its interval. That is for a machine with a core for each of them: where a search gets a tenth of one, what goes by the
 clock weighs ten times as much. `share` tells the two apart.
@@ -96,7 +96,7 @@ def cost(sortie, rounds, seconds):
         server = Server(sortie, home)
         for turn in range(rounds):
             seed, name = str(turn + 1), f"run{turn}"
-            alone = [sortie, "bench", "playouts", *INSTANCE, "--seconds", str(seconds), "--seed", seed, "--json"]
+            alone = [os.path.join(os.path.dirname(sortie), "lab"), "bench", "playouts", *INSTANCE, "--seconds", str(seconds), "--seed", seed, "--json"]
             watched = [sortie, "solve", *INSTANCE, "--seed", seed, "--threads", "1", "--best-of", "1", "--cpu-time", f"{seconds}s", "--quiet", "--json"]
             commands = [alone, [*watched, "--out", os.path.join(home, name)]]
             # Who begins first takes turns.

@@ -20,4 +20,4 @@ if ! command -v chromedriver >/dev/null || ! command -v chromium >/dev/null; the
     packages chromium chromium-driver || skip "there is no chromium with chromedriver, and they could not be installed"
 fi
 build
-PYTHONDONTWRITEBYTECODE=1 python3 ci/browser/test.py "$sortie" "$@"
+PYTHONDONTWRITEBYTECODE=1 python3 ci/browser/test.py "$lab" "$@"

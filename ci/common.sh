@@ -5,20 +5,21 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 tools=$target/tools
 
 # All that needs no library of the system: networks, grids, MariaDB.
-features=sortie/grid,sortie/mariadb,sortie/neural,sortie-grid/nats,sortie-store/mariadb
+features=sortie/grid,sortie/mariadb,sortie/neural,sortie-lab/grid,sortie-lab/mariadb,sortie-lab/neural,sortie-grid/nats,sortie-store/mariadb
 portable=(--workspace --locked --features "$features")
 # And MPI, which wants its headers and libclang: what the whole check builds.
-everything=(--workspace --locked --features "$features,sortie/mpi,sortie-rank/mpi")
+everything=(--workspace --locked --features "$features,sortie/mpi,sortie-lab/mpi,sortie-rank/mpi")
 
 # One compiler for MPI in all steps: another value would build it again.
 if command -v mpicc.openmpi >/dev/null; then
     export MPICC=${MPICC:-mpicc.openmpi}
 fi
 
-# The program and the examples as the tests have built them: sets `sortie`, and `examples`, their folder.
+# The programs and the examples as the tests have built them: sets `sortie`, `lab`, and `examples`, their folder.
 build() {
     cargo build "${everything[@]}" --bins --examples
     sortie=$target/debug/sortie
+    lab=$target/debug/lab
     examples=$target/debug/examples
 }
 

@@ -14,7 +14,7 @@ times=${1:-5}
 build
 export SORTIE=$sortie
 
-"$SORTIE" bench resume --times "$times"
+"$lab" drill resume --times "$times"
 
 if ! unshare -rm true 2>/dev/null; then
     [[ ${CI:-} != true ]] || { echo "ci/drills.sh: unshare -rm is not allowed here" >&2; exit 1; }

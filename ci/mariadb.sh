@@ -27,4 +27,4 @@ cd "$home"
 "$sortie" db check "$url" --all
 "$sortie" db export "$url" --out all.jsonl
 "$sortie" db import copy.db all.jsonl
-"$sortie" bench db --db "$url" --positions 20000
+"$lab" bench db --db "$url" --positions 20000

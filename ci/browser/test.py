@@ -104,7 +104,7 @@ def make_others(sortie, runs):
         ("tune", "tune nim/21 --player plain --param c=0.1..2.0 --against random --games 20 --limit 20playouts"),
         ("prove", "prove tictactoe/3 --job-nodes 20 --workers 1"),
         ("scale", "scale nim/21 --virtual --forms tds --nodes 1,2 --threads 3 --time 300us --player plain --positions 3 --games 4"),
-        ("study", "reproduce samegame-table1 --rows 1 --time 100ms --threads 1"),
+        ("study", "paper samegame-table1 --rows 1 --time 100ms --threads 1"),
     ]:
         ran = subprocess.run([sortie, *line.split(), "--quiet", "--out", os.path.join(runs, name)], capture_output=True, text=True)
         # A question that is left open is no success.

@@ -1,7 +1,7 @@
 //! NRPA on SameGame, written the plain way: all groups found again by flooding after every move, a hash map of
 //! weights that is copied at every level, `exp` in the playout, moves generated again when adapting. It prints the
 //! playouts per CPU second of level-2 searches with 100 iterations on the first standard board, under the same
-//! selective policy as `sortie bench playouts samegame/1 --level 2`. Usage: naive BOARD-FILE [runs]
+//! selective policy as `lab bench playouts samegame/1 --level 2`. Usage: naive BOARD-FILE [runs]
 
 use std::collections::HashMap;
 

@@ -58,7 +58,7 @@ fn tree(case: &Case, plan: &Plan) -> JobTree {
     JobTree::new(board, None, plan.clone())
 }
 
-/// A few of each pair; `sortie bench schedules` runs ten thousand.
+/// A few of each pair; `lab drill schedules` runs ten thousand.
 #[test]
 fn random_schedules_never_prove_what_is_false() {
     let mut cases = cases();

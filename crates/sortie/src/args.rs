@@ -1,9 +1,5 @@
 //! The command line as types. What they mean is said in `commands`.
 
-mod bench;
-
-pub use bench::*;
-
 use crate::duration;
 use crate::policy::PolicyArgs;
 use clap::{Args, Parser, Subcommand};
@@ -60,14 +56,8 @@ pub enum Command {
     Match(crate::contest::args::Match),
     /// Find good parameters of a player by games
     Tune(crate::contest::args::Tune),
-    /// Study how a search spread over more and more nodes scales
-    Scale(crate::scale::args::Scale),
-    /// Run a table or figure of a paper and print ours beside theirs
-    Reproduce(Reproduce),
     /// Search many instances by many searches, where it pays, and keep the best of each
     Campaign(crate::campaign::Args),
-    /// Learn how often moves of each category are played, from the games of matches
-    Learn(Learn),
     /// Find games for a network to learn from
     #[cfg(feature = "neural")]
     Data(crate::commands::data::Data),
@@ -77,9 +67,6 @@ pub enum Command {
     /// Let a network and a search teach each other: expert iteration
     #[cfg(feature = "neural")]
     Exit(crate::commands::exit::Exit),
-    /// Measure
-    #[command(subcommand)]
-    Bench(Bench),
     /// Play a game against the engine, or watch it
     Play(Play),
     /// Show the best moves of a position and what is expected to follow them
@@ -393,41 +380,6 @@ pub struct Show {
     pub json: bool,
 }
 
-/// `sortie reproduce`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  sortie reproduce                                            what there is
-  sortie reproduce samegame-table1 --time 4m --threads 2      the whole table: 80 minutes
-  sortie reproduce samegame-table1 --rows 1..3 --time 10s
-Stopped or killed, the same command with the same --out goes on and loses at most the run under way;
-with more --seeds it is carried further.")]
-#[command(allow_negative_numbers = true)]
-pub struct Reproduce {
-    /// The study; none: list them
-    pub study: Option<String>,
-    /// Time of each run
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true, default_value = "60s")]
-    pub time: f64,
-    /// Count --time as CPU time of each thread, for a machine that is busy with other things as well
-    #[arg(long)]
-    pub cpu: bool,
-    /// Runs of each cell, with the seeds 1, 2, 3 ...
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10000))]
-    pub seeds: u32,
-    /// Threads of a run [default: the number of processors]
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub threads: Option<u32>,
-    /// Only these rows: 1,4,7 or 1..5
-    #[arg(long, value_name = "ROWS", value_delimiter = ',', alias = "boards")]
-    pub rows: Vec<String>,
-    /// The folder, new or of the same study [default: a new one under runs/]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    #[command(flatten)]
-    pub report: ReportArgs,
-}
-
 /// `sortie play`.
 #[derive(Debug, Args)]
 #[command(after_help = format!("\
@@ -671,27 +623,6 @@ pub struct Probe {
     /// Jobs to do after that
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     pub jobs: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `sortie learn`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Example:
-  sortie match loa/8 --player default --player default --games 200 --out runs/self
-  sortie learn loa/8 --from runs/self --out categories.txt
-  sortie match loa/8:categories=categories.txt --player pu-mc --player default")]
-pub struct Learn {
-    /// The game: domain/name, or the domain alone
-    pub game: String,
-    /// Folders of matches, or their games.jsonl
-    #[arg(long, required = true, value_name = "DIR|FILE", num_args = 1..)]
-    pub from: Vec<PathBuf>,
-    /// The table to write
-    #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

@@ -62,6 +62,7 @@ mod campaign;
 mod commands;
 mod contest;
 mod convert;
+mod costs;
 mod database;
 mod engine;
 mod font;
@@ -69,24 +70,24 @@ mod front;
 mod grid;
 mod help;
 mod output;
+#[doc(hidden)]
+pub mod parts;
 mod players;
 mod policy;
 mod processor;
 mod progress;
 mod ranks;
 mod raster;
-mod scale;
 mod searches;
 mod session;
 mod source;
-mod study;
 mod thought;
 mod words;
 
 // The run folder is a crate of its own; the commands know its modules by their names.
 use sortie_runs::{checkpoint, clock, duration, folder, journal, mailbox, scribe};
 
-use args::{Bench, Cli, Command};
+use args::{Cli, Command};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 pub use front::{Error, Opened as Instance, Solve, Solved, open, solve};
@@ -95,6 +96,7 @@ pub use sortie_core::{
     Catalogue, Choices, Domain, Entry, Event, Game, Limits as Budget, OpenError, Opened, Options, Outcome,
     Problem, Request, Rng, Search, Side, StopReason, conformance, picture, replay_whole,
 };
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// How a command that was no misuse ended.
@@ -111,11 +113,16 @@ pub enum Verdict {
 /// verified, 2 misuse.
 pub fn main(own: &[&'static Entry]) -> ExitCode {
     sortie_domains::install(own);
-    if asks_for_all_of_the_version() {
+    command_line(std::env::args_os().collect())
+}
+
+/// The same for words that were typed, the first being the program.
+pub fn command_line(words: Vec<OsString>) -> ExitCode {
+    if asks_for_all_of_the_version(&words) {
         let said = output::print(&processor::version());
         return if said.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     }
-    let words = match help::screen(std::env::args_os().collect()) {
+    let words = match help::screen(words) {
         Ok(screen) => {
             return if output::print(screen).is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
         }
@@ -123,13 +130,13 @@ pub fn main(own: &[&'static Entry]) -> ExitCode {
     };
     let mut cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return usage("sortie", &error),
     };
     // Of the processes of a cluster only the first runs the command.
     match cli.engine.map_or(Ok(ranks::Role::Front), |engine| ranks::join(engine, &mut cli.command)) {
         Ok(ranks::Role::Front) => ranks::leave(command(cli)),
         Ok(ranks::Role::Done(code)) => code,
-        Err(error) => failure(&error),
+        Err(error) => code("sortie", Err(error)),
     }
 }
 
@@ -144,32 +151,13 @@ fn command(cli: Cli) -> ExitCode {
         Command::Convert(args) => commands::convert::run(&args),
         Command::Match(args) => commands::match_::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
-        Command::Scale(args) => scale::run(&args),
-        Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Campaign(args) => campaign::run(&args),
-        Command::Learn(args) => commands::learn::run(&args),
         #[cfg(feature = "neural")]
         Command::Data(args) => commands::data::run(&args),
         #[cfg(feature = "neural")]
         Command::Exit(args) => commands::exit::run(&args),
         #[cfg(feature = "neural")]
         Command::Train(args) => commands::train::run(&args),
-        Command::Bench(Bench::Playouts(args)) => commands::bench::playouts(&args),
-        Command::Bench(Bench::Rollouts(args)) => commands::bench_games::rollouts(&args),
-        Command::Bench(Bench::Search(args)) => commands::bench_games::search(&args),
-        Command::Bench(Bench::Perft(args)) => commands::bench_games::perft(&args),
-        Command::Bench(Bench::Messages(args)) => commands::bench_messages::run(&args),
-        Command::Bench(Bench::Joblevel(args)) => commands::bench_jobs::run(&args),
-        Command::Bench(Bench::Solved(args)) => commands::bench_solved::run(&args),
-        Command::Bench(Bench::Schedules(args)) => commands::bench_schedules::run(&args),
-        Command::Bench(Bench::Db(args)) => commands::bench_db::run(&args),
-        Command::Bench(Bench::Parents(args)) => database::parents::run(&args),
-        Command::Bench(Bench::Resume(args)) => commands::bench_resume::run(&args),
-        Command::Bench(Bench::Grid(args)) => grid::bench(&args),
-        #[cfg(feature = "neural")]
-        Command::Bench(Bench::Neural(args)) => commands::bench_neural::run(&args),
-        #[cfg(feature = "neural")]
-        Command::Bench(Bench::Policy(args)) => commands::bench_policy::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
         Command::Engine(args) => commands::engine::run(&args),
@@ -187,21 +175,24 @@ fn command(cli: Cli) -> ExitCode {
         Command::Man(args) => commands::manual::man(&args),
         Command::Schema(args) => commands::schema::run(&args),
     };
+    code("sortie", verdict)
+}
+
+/// What a command came to, as a program ends; what went wrong is said in the name of the program.
+pub fn code(program: &str, verdict: anyhow::Result<Verdict>) -> ExitCode {
     match verdict {
         Ok(Verdict::Done) => ExitCode::SUCCESS,
         Ok(Verdict::NotFound) => ExitCode::from(1),
         Err(error) if reader_is_gone(&error) => ExitCode::SUCCESS,
-        Err(error) => failure(&error),
+        Err(error) => {
+            output::say(&format!("{program}: {}", format!("{error:#}").replace('\n', " ")));
+            ExitCode::from(2)
+        }
     }
 }
 
-fn failure(error: &anyhow::Error) -> ExitCode {
-    output::say(&format!("sortie: {}", format!("{error:#}").replace('\n', " ")));
-    ExitCode::from(2)
-}
-
 /// Clap's help and version as they are, its errors as one line.
-fn usage(error: &clap::Error) -> ExitCode {
+pub fn usage(program: &str, error: &clap::Error) -> ExitCode {
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp
@@ -211,8 +202,8 @@ fn usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
     }
-    if let Some(missing) = missing_feature(error) {
-        output::say(&format!("sortie: {missing}"));
+    if let Some(elsewhere) = missing_feature(error).or_else(|| moved(error)) {
+        output::say(&format!("{program}: {elsewhere}"));
         return ExitCode::from(2);
     }
     let text = error.render().to_string();
@@ -220,7 +211,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     let lines: Vec<&str> =
         lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
     let text = lines.join(" ").replace(" tip: ", "; ");
-    output::say(&format!("sortie: {} (--help shows more)", text.trim_start_matches("error: ")));
+    output::say(&format!("{program}: {} (--help shows more)", text.trim_start_matches("error: ")));
     ExitCode::from(2)
 }
 
@@ -236,6 +227,22 @@ fn missing_feature(error: &clap::Error) -> Option<String> {
     })
 }
 
+/// A command that is one of the laboratory now.
+fn moved(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(command)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let now = match &**command {
+        "bench" => "bench",
+        "scale" => "scale",
+        "reproduce" => "paper",
+        "learn" => "categories",
+        _ => return None,
+    };
+    Some(format!(
+        "{command} is a command of the laboratory now: `lab {now} ...`, in the repository \
+         `cargo run --release -p sortie-lab -- {now} ...`"
+    ))
+}
+
 /// `sortie list | head -1` is not a failure.
 fn reader_is_gone(error: &anyhow::Error) -> bool {
     let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
@@ -243,9 +250,8 @@ fn reader_is_gone(error: &anyhow::Error) -> bool {
 }
 
 /// `sortie --version --verbose`: what one line of a version does not say. Clap answers `--version` before it has read on.
-fn asks_for_all_of_the_version() -> bool {
-    let words: Vec<String> =
-        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+fn asks_for_all_of_the_version(words: &[OsString]) -> bool {
+    let words: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let version = |word: &str| ["--version", "-V"].contains(&word);
     matches!(words.iter().map(String::as_str).collect::<Vec<_>>()[..],
         [a, b] if version(a) && b == "--verbose" || a == "--verbose" && version(b))

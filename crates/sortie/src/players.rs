@@ -1,10 +1,10 @@
 //! Players as text: our own search by the name of a preset, with parameters after a colon, or an engine of somebody
 //! else's. This is what `--player` and the files of matches hold.
 
+use crate::costs;
 use crate::duration;
 use crate::engine::{self, Gomocup, Gtp, GtpSpeaker, Lines, Program, Speaker, Spoken, Uci, UciSpeaker};
 use crate::ranks;
-use crate::scale::costs;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -110,7 +110,7 @@ pub fn help() -> String {
     text += "A search spread over ranks takes options before the search that is spread:\n";
     text +=
         "  tds[nodes=4,threads=2]:default:c=0.7, tds[nodes=64,threads=12,engine=virtual,latency=2us]:plain\n";
-    text += "  In virtual time things cost what was measured; costs=FILE says where (`sortie scale --calibrate`),\n  slower=100 makes playouts take so many times as long.\n";
+    text += "  In virtual time things cost what was measured; costs=FILE says where (`lab scale --calibrate`),\n  slower=100 makes playouts take so many times as long.\n";
     text += "A player by jobs takes options, and perhaps an engine that does the jobs:\n";
     text += "  job-level[jobs=200,select=uct,policy=ve-flag,nodes=1000,playouts=100,threads=1], job-level[jobs=50]:uci:ENGINE\n";
     text += "Engines take options, and the time they have beyond that of the move:\n";

@@ -31,7 +31,12 @@ pub fn join(engine: EngineArg, command: &mut Command) -> Result<Role> {
         Command::Engine(args) => name(&mut args.player),
         _ => {}
     }
-    started::join()
+    enter(engine)
+}
+
+/// Joins the others.
+pub fn enter(engine: EngineArg) -> Result<Role> {
+    if engine == EngineArg::Threads { Ok(Role::Front) } else { started::join() }
 }
 
 /// Ends the processes of the job with the command.

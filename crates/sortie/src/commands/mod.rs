@@ -1,18 +1,6 @@
 //! One file a command.
 
 pub mod analyse;
-pub mod bench;
-pub mod bench_db;
-pub mod bench_games;
-pub mod bench_jobs;
-pub mod bench_messages;
-#[cfg(feature = "neural")]
-pub mod bench_neural;
-#[cfg(feature = "neural")]
-pub mod bench_policy;
-pub mod bench_resume;
-pub mod bench_schedules;
-pub mod bench_solved;
 pub mod compare;
 pub mod convert;
 #[cfg(feature = "neural")]
@@ -22,7 +10,6 @@ pub mod doctor;
 pub mod engine;
 #[cfg(feature = "neural")]
 pub mod exit;
-pub mod learn;
 pub mod list;
 pub mod manual;
 pub mod match_;
@@ -32,7 +19,6 @@ pub mod probe;
 pub mod prove;
 pub mod replay;
 pub mod report;
-pub mod reproduce;
 pub mod resume;
 pub mod schema;
 pub mod serve;

@@ -23,8 +23,11 @@ pub fn run(args: &Resume) -> Result<Verdict> {
         Kind::Match => super::match_::resume(path, threads, grid()?, json, quiet),
         Kind::Tune => super::tune::resume(path, threads, json, quiet),
         Kind::Prove => super::prove::resume(path, threads, grid()?, json, quiet),
-        Kind::Study => super::reproduce::resume(path, json, quiet),
-        Kind::Scale => crate::scale::resume(path, threads, json, quiet),
+        kind @ (Kind::Study | Kind::Scale) => bail!(
+            "{0}: a {1} is of the laboratory: `lab resume {0}` goes on with it",
+            path.display(),
+            kind.name()
+        ),
         Kind::Campaign => crate::campaign::resume(path, args.time, threads, json, quiet),
         #[cfg(feature = "neural")]
         Kind::Data => super::data::resume(path, threads, json, quiet),

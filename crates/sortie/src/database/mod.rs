@@ -5,7 +5,6 @@ pub mod args;
 pub mod check;
 pub mod fill;
 pub mod keep;
-pub mod parents;
 pub mod worker;
 
 use crate::source::Instance;

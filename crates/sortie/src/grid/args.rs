@@ -109,28 +109,3 @@ pub struct Broker {
     #[arg(long, value_name = "GIB", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub disk: u64,
 }
-
-/// `sortie bench grid`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Example:
-  sortie bench grid --job-ms 5 --workers 2 --jobs 2000 --rounds 3
-
-It starts a broker and workers of its own and ends them. A job burns so much CPU time.")]
-pub struct BenchGrid {
-    /// CPU time of a job, in milliseconds
-    #[arg(long, value_name = "MS", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub job_ms: u32,
-    /// Worker processes of one core each; and threads, to compare
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub workers: u32,
-    /// Jobs of a round
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub jobs: u64,
-    /// Rounds, each with threads and grid in turn
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub rounds: u32,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-}

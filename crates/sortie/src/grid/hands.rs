@@ -90,7 +90,7 @@ pub fn write(of: &impl serde::Serialize) -> Result<Box<RawValue>, String> {
     wire::body(of).map_err(|error| error.to_string())
 }
 
-/// Burns CPU time, for `sortie bench grid`.
+/// Burns CPU time, for `lab bench grid`.
 struct Spin;
 
 impl Hand for Spin {

@@ -7,16 +7,14 @@
 pub mod args;
 pub mod audit;
 #[cfg(feature = "grid")]
-mod bench;
-#[cfg(feature = "grid")]
-mod hands;
+pub mod hands;
 #[cfg(feature = "grid")]
 pub mod island;
 #[cfg(feature = "grid")]
 pub mod match_;
 pub mod prove;
 #[cfg(feature = "grid")]
-mod run;
+pub mod run;
 #[cfg(feature = "grid")]
 pub mod solve;
 
@@ -165,14 +163,6 @@ pub fn broker(args: &args::Broker) -> Result<Verdict> {
     return run::broker(args);
     #[cfg(not(feature = "grid"))]
     return none::<Verdict>().map_err(|error| anyhow!("broker at {}: {error}", args.listen));
-}
-
-/// `sortie bench grid`.
-pub fn bench(args: &args::BenchGrid) -> Result<Verdict> {
-    #[cfg(feature = "grid")]
-    return bench::run(args);
-    #[cfg(not(feature = "grid"))]
-    return none::<Verdict>().map_err(|error| anyhow!("{} workers: {error}", args.workers));
 }
 
 /// Whether the jobs of a search are calls of its islands; those of all others are whole searches.

@@ -48,9 +48,12 @@ fn instances_that_are_not_there() {
     ] {
         refused(&home, &["solve", instance], expected);
         refused(&home, &["show", instance], expected);
-        refused(&home, &["bench", "playouts", instance], expected);
     }
     refused_line(&home, "solve nim/21", "a game");
+    refused_line(&home, "solve samegame/1 --level 9", "1 to 8");
+    // What moved says where it is.
+    refused_line(&home, "bench playouts samegame/1", "lab bench");
+    refused_line(&home, "reproduce", "lab paper");
 }
 
 #[test]
@@ -113,8 +116,6 @@ fn parameters_out_of_range() {
     ] {
         refused_line(&home, &format!("solve samegame/1 {options}"), expected);
     }
-    refused_line(&home, "bench playouts samegame/1 --seconds 0", "above 0");
-    refused_line(&home, "bench playouts samegame/1 --level 9", "1 to 8");
     refused_line(&home, "solve", "INSTANCE");
     refused_line(&home, "sovle samegame/1", "solve");
 }

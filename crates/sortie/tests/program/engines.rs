@@ -53,7 +53,8 @@ impl Session {
     /// The next line that begins so; what comes before it is passed over.
     fn hear(&mut self, beginning: &str) -> String {
         loop {
-            let line = self.lines.recv_timeout(crate::DEADLINE).unwrap_or_else(|_| panic!("no {beginning}"));
+            let line =
+                self.lines.recv_timeout(crate::home::DEADLINE).unwrap_or_else(|_| panic!("no {beginning}"));
             if line.starts_with(beginning) {
                 return line;
             }
@@ -64,7 +65,7 @@ impl Session {
     fn silent(&mut self, beginning: &str) {
         self.say("isready");
         loop {
-            let line = self.lines.recv_timeout(crate::DEADLINE).expect("readyok");
+            let line = self.lines.recv_timeout(crate::home::DEADLINE).expect("readyok");
             assert!(!line.starts_with(beginning), "{line}");
             if line == "readyok" {
                 return;
@@ -415,7 +416,7 @@ fn ctrl_c_ends_games_and_analyses_with_what_there_is() {
                 text.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(11)?.parse::<u64>().ok());
             !std::path::Path::new("/proc/self/stat").exists() || ticks.is_some_and(|ticks| ticks > 20)
         });
-        let ran = crate::interrupt::interrupt(child, "-INT");
+        let ran = crate::home::interrupt(child, "-INT");
         assert_eq!(ran.code, 0, "{line}: {}", ran.stderr);
     }
     assert_eq!(home.run("verify game").code, 0, "{}", home.read("game"));

@@ -1,9 +1,10 @@
 //! Killed, interrupted, damaged: a run goes on where it was and ends where it would have.
 
-use crate::{Home, Ran, finish, moves, record_moves, until};
+use crate::home::interrupt;
+use crate::{Home, moves, record_moves, until};
 use serde_json::Value;
 use sortie_core::{Record, Rng, StreamCheckpoint};
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::time::Instant;
 
 /// A search of level 3 that takes a second or two, and saves its state often.
@@ -201,15 +202,4 @@ fn a_signal_ends_the_run_with_its_best_and_it_can_go_on() {
         let result = home.json(&format!("resume run {RESUME}"));
         assert_eq!((moves(&result), &result["reason"]), (moves(&whole), &Value::from("done")));
     }
-}
-
-#[cfg(unix)]
-pub fn interrupt(child: Child, signal: &str) -> Ran {
-    let sent = std::process::Command::new("kill")
-        .args([signal, &child.id().to_string()])
-        .stdout(Stdio::null())
-        .status()
-        .expect("kill");
-    assert!(sent.success());
-    finish(child)
 }

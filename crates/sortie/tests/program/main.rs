@@ -7,111 +7,39 @@ mod database;
 mod drills;
 mod engines;
 mod grid;
+mod home;
 mod interrupt;
-mod learn;
 #[cfg(feature = "neural")]
 mod learning;
+mod long;
 mod look;
 mod pages;
 mod policy;
 mod prove;
-mod reproduce;
-mod scale;
 mod solve;
 mod trust;
 mod verify;
 mod workers;
 
+use home::{Home, Ran, finish, until};
 use serde_json::Value;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-use tempfile::TempDir;
+use std::path::Path;
 
-/// Nothing in these tests takes so long unless it hangs.
-const DEADLINE: Duration = Duration::from_secs(120);
+/// What is tested.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_sortie");
 
-/// A folder in which the program is run.
-struct Home(TempDir);
-
-/// What a run of the program came to.
-struct Ran {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-impl Home {
-    fn new() -> Home {
-        Home(tempfile::tempdir().expect("a temporary folder"))
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
-        std::fs::write(self.path(name), text).expect("a file of the test");
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    /// A command line, apart by spaces.
-    fn command(&self, line: &str) -> Command {
-        self.command_of(&line.split(' ').collect::<Vec<_>>())
-    }
-
-    fn command_of(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
-        command.args(words).current_dir(self.0.path()).stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, line: &str) -> Ran {
-        Ran::from(self.command(line).output().expect("the program starts"))
-    }
-
-    /// Runs a command that must end well, and reads the one JSON object it prints.
-    fn json(&self, line: &str) -> Value {
-        let ran = self.run(line);
-        assert_eq!(ran.code, 0, "{line}: {}", ran.stderr);
-        ran.json()
-    }
-
-    fn spawn(&self, line: &str) -> Child {
-        let mut command = self.command(line);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
-    }
-
-    /// Names in the folder, sorted.
-    fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.0.path()).expect("the folder of the test");
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Ran {
-    fn from(output: Output) -> Ran {
-        Ran {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-        }
-    }
-
-    /// The one JSON object on stdout.
-    fn json(&self) -> Value {
-        assert_eq!(self.stdout.lines().count(), 1, "one line of JSON: {}", self.stdout);
-        serde_json::from_str(&self.stdout).expect("JSON")
-    }
-}
+/// Commands that take seconds, each with the log it writes.
+const LONG: [(&str, &str); 3] = [
+    (
+        "match nim/21 --player default --player plain --limit 2000playouts --games 60 --concurrency 1",
+        "games.jsonl",
+    ),
+    (
+        "tune nim/21 --player plain --param c=0.1..2.0 --against random --games 60 --limit 2000playouts --concurrency 1",
+        "games.jsonl",
+    ),
+    ("prove breakthrough/4x4 --job-nodes 8 --jobs 4000 --workers 1", "jobs.jsonl"),
+];
 
 /// The moves of a result or a record of one.
 fn moves(result: &Value) -> Vec<String> {
@@ -122,39 +50,4 @@ fn moves(result: &Value) -> Vec<String> {
 fn record_moves(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).expect("a record");
     sortie_core::Record::parse(&text).expect("a record").moves
-}
-
-/// Waits until something is so; a hang fails the test.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < DEADLINE, "waited too long for {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// Waits for the end of a program; a hang fails the test.
-fn finish(mut child: Child) -> Ran {
-    // The pipes are small: somebody must read them meanwhile.
-    let out = drain(child.stdout.take().expect("piped"));
-    let err = drain(child.stderr.take().expect("piped"));
-    let mut status = None;
-    until("the program to end", || {
-        status = child.try_wait().expect("a child");
-        status.is_some()
-    });
-    let output = Output {
-        status: status.expect("ended"),
-        stdout: out.join().expect("read"),
-        stderr: err.join().expect("read"),
-    };
-    Ran::from(output)
-}
-
-fn drain(mut from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        from.read_to_end(&mut bytes).expect("a pipe");
-        bytes
-    })
 }

@@ -127,7 +127,7 @@ fn a_signal_ends_it_and_it_can_go_on() {
     let home = Home::new();
     let child = home.spawn(&format!("{LONG} --out run"));
     until("some answers", || answers(&home) >= 50);
-    let ran = crate::interrupt::interrupt(child, "-INT");
+    let ran = crate::home::interrupt(child, "-INT");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("resume run"), "{}", ran.stderr);
     assert_eq!(home.json("resume run --threads 1 --quiet --json")["value"], "first wins");

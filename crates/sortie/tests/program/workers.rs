@@ -207,8 +207,4 @@ fn a_tree_of_jobs_plays_games() {
     let spec = "job-level[jobs=40,nodes=2]:text:/bin/sh good";
     let ran = words(&home, &["analyse", "nim/7", "--player", spec, "--json"]);
     assert_eq!((ran.code, &ran.json()["best"]), (0, &Value::from("3")), "{}", ran.stderr);
-    let ran = words(&home, &["bench", "schedules", "--schedules", "3", "--pairs", "uct/flag,abs", "--json"]);
-    assert_eq!(ran.json()["rows"].as_array().map(Vec::len), Some(7), "{}", ran.stderr);
-    let ran = words(&home, &["bench", "schedules", "--pairs", "uct/nothing"]);
-    assert!(ran.code == 2 && ran.stderr.contains("--pairs nothing"), "{}", ran.stderr);
 }

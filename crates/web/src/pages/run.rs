@@ -243,7 +243,7 @@ pub fn commands(run: &Summary) -> Markup {
         ul.commands {
             @for line in lines {
                 @let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
-                li { code { "sortie " (verb) " " (folder) @if !rest.is_empty() { " " (rest) } }
+                li { code { (if *line == "resume" { run.kind.program() } else { "sortie" }) " " (verb) " " (folder) @if !rest.is_empty() { " " (rest) } }
                     button.copy type="button" hidden { "Copy" } }
             }
         }

@@ -1,4 +1,4 @@
-//! A study of how spread searches scale: the tables and pictures that `sortie scale` has written so far, how fast
+//! A study of how spread searches scale: the tables and pictures that `lab scale` has written so far, how fast
 //! everybody was, and who has played whom.
 
 use super::contest::cross_table;

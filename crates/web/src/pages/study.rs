@@ -1,4 +1,4 @@
-//! A study: the table and the plot that `sortie reproduce` has written so far.
+//! A study: the table and the plot that `lab paper` has written so far.
 
 use super::markdown::markdown;
 use super::run::{commands, head};

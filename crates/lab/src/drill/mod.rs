@@ -1,0 +1,4 @@
+//! Whether what must hold does, tried at random.
+
+pub mod resume;
+pub mod schedules;

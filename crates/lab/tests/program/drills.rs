@@ -1,0 +1,68 @@
+//! Drills, and what the laboratory refuses.
+
+use crate::Home;
+
+#[test]
+fn folders_of_other_versions_are_refused_and_left_alone() {
+    let home = Home::new();
+    let scale = "scale nim/9 --virtual --forms tds --nodes 1 --threads 3 --time 100us --player plain --positions 3 --games 2 --quiet --out scale";
+    assert_eq!(home.run(scale).code, 0);
+    let study = "paper samegame-table1 --rows 1 --time 20ms --threads 1 --quiet --out study";
+    assert_eq!(home.run(study).code, 0);
+    for (folder, file) in [("scale", "scale.toml"), ("scale", "command.toml"), ("study", "study.toml")] {
+        let file = format!("{folder}/{file}");
+        let text = home.read(&file);
+        for other in [
+            text.replace("format = 1", "format = 2\nsomething = \"new\""),
+            text.replace("format = 1", "format = 0"),
+        ] {
+            assert_ne!(text, other, "{file}");
+            home.write(&file, &other);
+            let ran = home.run(&format!("resume {folder} --quiet"));
+            assert_eq!((ran.code, ran.stderr.lines().count()), (2, 1), "{file}: {}", ran.stderr);
+            assert!(ran.stderr.contains("another version") && ran.stderr.contains(&file), "{}", ran.stderr);
+            assert_eq!(home.read(&file), other, "{file} is left as it is");
+        }
+        home.write(&file, &text);
+        let ran = home.run(&format!("resume {folder} --quiet"));
+        assert_eq!(ran.code, 0, "{file}: {}", ran.stderr);
+    }
+    // What began before commands were written down says how it goes on.
+    std::fs::remove_file(home.path("scale/command.toml")).unwrap();
+    assert!(home.run("resume scale").stderr.contains("lab scale"));
+}
+
+#[test]
+fn whatever_is_no_command_of_its_own_is_one_of_sortie() {
+    let home = Home::new();
+    let solved = home.json("solve leftmove/9 --level 1 --playouts 9 --seed 1 --quiet --json --out run");
+    assert_eq!(solved["instance"], "leftmove/9");
+    assert_eq!(home.run("resume run --time 10ms --quiet").code, 0);
+    assert_eq!(home.run("verify run").code, 0);
+    let ran = home.run("sovle leftmove/9");
+    assert!(ran.code == 2 && ran.stderr.contains("sovle"), "{}", ran.stderr);
+    assert!(home.run("--help").stdout.contains("drill"));
+}
+
+#[test]
+fn bad_input_is_refused_in_a_line() {
+    let home = Home::new();
+    for (line, says) in [
+        ("bench playouts samegame/1 --seconds 0", "above 0"),
+        ("bench playouts samegame/1 --level 9", "1 to 8"),
+        ("bench playouts samegame/21", "1 to 20"),
+        ("bench playouts samegame/nowhere.txt", "no such file"),
+        ("drill schedules --pairs uct/nothing", "--pairs nothing"),
+    ] {
+        let ran = home.run(line);
+        assert_eq!((ran.code, ran.stderr.lines().count()), (2, 1), "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains(says), "{line}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn schedules_are_drawn_and_hold() {
+    let home = Home::new();
+    let drawn = home.json("drill schedules --schedules 3 --pairs uct/flag,abs --json");
+    assert_eq!(drawn["rows"].as_array().map(Vec::len), Some(7), "{drawn}");
+}
