@@ -78,6 +78,32 @@ impl Form {
         }
     }
 
+    /// The options of a gang that this form reads; an option that it does not read is refused, so that nobody believes to
+    /// have changed anything.
+    pub fn options(self) -> impl Iterator<Item = &'static str> {
+        let own: &[&str] = match self {
+            Form::Tds => &[],
+            Form::Canopy => &["pieces", "grow-min", "lag", "fan", "flying", "vote"],
+            Form::Leaf => &["traversers"],
+            Form::RootLeaf => &["group"],
+            Form::RootTree => &[],
+            Form::DfUct | Form::MpMcts => &["siblings", "stay", "keep"],
+            Form::Treesplit => &["dup", "error", "sync-min", "sync-max", "broadcasters", "merge", "vote"],
+        };
+        let trees: &[&str] = match self {
+            Form::Leaf | Form::RootLeaf | Form::RootTree => {
+                &["leaf-playouts", "frequency", "depth", "share", "vote"]
+            }
+            _ => &[],
+        };
+        ["nodes", "ranks", "threads", "par"].into_iter().chain(own.iter().chain(trees).copied())
+    }
+
+    /// Whether an option is one of this form's.
+    pub fn takes(self, option: &str) -> bool {
+        self.options().any(|known| known == option)
+    }
+
     /// Whether every rank with a tree begins simulations; else the front alone.
     pub fn all_begin(self) -> bool {
         match self {
@@ -245,5 +271,29 @@ impl Gang {
             return refuse("nodes times ranks", self.size().to_string(), "at most 4096");
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_of_a_gang_is_read_by_a_form() {
+        let all: Vec<Form> = Form::ALL.iter().filter_map(|(name, _)| Form::named(name)).collect();
+        assert_eq!(all.len(), Form::ALL.len());
+        // Every key of a gang but its form, as serde names them.
+        let refused = serde::de::value::MapDeserializer::new(std::iter::once(("?", 0u32)));
+        let error: serde::de::value::Error = Gang::deserialize(refused).expect_err("no such key");
+        let text = error.to_string();
+        let keys: Vec<&str> = text.split('`').skip(3).step_by(2).filter(|key| *key != "form").collect();
+        assert!(keys.len() > 20, "{text}");
+        for key in &keys {
+            assert!(all.iter().any(|form| form.takes(key)), "nobody takes {key}");
+        }
+        for form in all {
+            assert!(form.options().all(|option| keys.contains(&option)), "{}", form.name());
+        }
+        assert!(Form::Canopy.takes("pieces") && !Form::Tds.takes("pieces"));
     }
 }

@@ -391,6 +391,11 @@ fn option(spread: &mut Spread, key: &str, value: &str) -> Result<()> {
         }
         _ if parameters(&spread.net).contains_key(key) => spread.net = changed(&spread.net, key, value)?,
         _ => {
+            let form = spread.gang.form;
+            if parameters(&spread.gang).contains_key(key) && !form.takes(key) {
+                let taken: Vec<&str> = form.options().collect();
+                bail!("{} has no {key}: it has {}", form.name(), taken.join(", "));
+            }
             spread.gang = changed(&spread.gang, key, value)?;
             spread.gang.check()?;
             spread.nodes_given |= key == "nodes";

@@ -119,7 +119,14 @@ fn gang(args: &Scale, form: &str, options: &str) -> String {
     let engine = if args.modelled { "virtual" } else { "threads" };
     let costs = args.costs.as_ref().map(|path| format!("costs={}", path.display()));
     let costs = costs.filter(|_| args.modelled).unwrap_or_default();
-    let all = [options, &format!("engine={engine}"), &args.options, &costs, own];
+    // What is given for all forms is for those that have such an option.
+    let has = |pair: &&str| {
+        let key = pair.split('=').next().unwrap_or_default().trim();
+        let ours = Form::named(name).is_none_or(|form| form.takes(key));
+        ours || !Form::ALL.iter().filter_map(|(name, _)| Form::named(name)).any(|form| form.takes(key))
+    };
+    let shared = args.options.split(',').filter(has).collect::<Vec<_>>().join(",");
+    let all = [options, &format!("engine={engine}"), &shared, &costs, own];
     let all: Vec<&str> = all.into_iter().filter(|part| !part.is_empty()).collect();
     format!("{name}[{}]:{search}", all.join(","))
 }
@@ -189,6 +196,9 @@ mod tests {
             gang(&args, "tds:plain:c=2", "nodes=2"),
             "tds[nodes=2,engine=virtual,latency=1us]:plain:c=2"
         );
+        let wide = self::args("--virtual --options par=2,pieces=9");
+        assert!(gang(&wide, "canopy", "nodes=2").contains("par=2,pieces=9"));
+        assert!(gang(&wide, "tds", "nodes=2").contains("par=2]"), "tds has no pieces");
         assert_eq!(
             gang(&args, "tds[par=3]:plain", "nodes=2"),
             "tds[nodes=2,engine=virtual,latency=1us,par=3]:plain"
