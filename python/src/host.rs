@@ -139,6 +139,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Host {
     /// Binds the methods of an object. The error names the one that is missing.
     pub fn new(object: &Bound<PyAny>, habits: Habits) -> PyResult<Host> {
+        Self::bind(object, habits, true)
+    }
+
+    /// The same for a problem whose scores come from elsewhere: it needs no method for them, and none is called.
+    pub fn unscored(object: &Bound<PyAny>, habits: Habits) -> PyResult<Host> {
+        Self::bind(object, habits, false)
+    }
+
+    fn bind(object: &Bound<PyAny>, habits: Habits, scored: bool) -> PyResult<Host> {
         let name = object.get_type().name()?.to_string();
         let optional = |method: &str| -> PyResult<Option<Py<PyAny>>> {
             match object.getattr_opt(method)? {
@@ -156,7 +165,7 @@ impl Host {
             initial: needed("initial")?,
             moves: needed("moves")?,
             play: needed("play")?,
-            score: optional("score")?,
+            score: if scored { optional("score")? } else { None },
             to_move: optional("to_move")?,
             outcome: optional("outcome")?,
             code: optional("code")?,
@@ -166,13 +175,18 @@ impl Host {
             render: optional("render")?,
         };
         let game = methods.to_move.is_some() && methods.outcome.is_some();
-        if !game {
+        if !game && scored {
             needed(if methods.to_move.is_some() { "outcome" } else { "score" })?;
         }
         let word = optional("word")?;
         Ok(Host {
             object: object.clone().unbind(),
-            moves: Mutex::new(Moves::new(object.py(), &name, word, if game { GAME_MOVES_MAX } else { u32::MAX as usize })),
+            moves: Mutex::new(Moves::new(
+                object.py(),
+                &name,
+                word,
+                if game { GAME_MOVES_MAX } else { u32::MAX as usize },
+            )),
             name,
             methods,
             habits,
@@ -210,6 +224,13 @@ impl Host {
         *lock(&self.listener) = listener;
         *lock(&self.looked) = Instant::now();
         self.forget();
+    }
+
+    /// Forgets the stop and the fault and nothing else: the same search goes on.
+    pub fn go_on(&self) {
+        self.stop.store(false, Relaxed);
+        self.failed.store(false, Relaxed);
+        *lock(&self.fault) = None;
     }
 
     fn forget(&self) {
@@ -271,7 +292,12 @@ impl Host {
     }
 
     /// Runs a method; an exception becomes the fault, with a note of where it happened.
-    fn ask<T>(&self, method: &str, node: Option<&Arc<Node>>, f: impl FnOnce(Python) -> PyResult<T>) -> Option<T> {
+    fn ask<T>(
+        &self,
+        method: &str,
+        node: Option<&Arc<Node>>,
+        f: impl FnOnce(Python) -> PyResult<T>,
+    ) -> Option<T> {
         if self.failed() {
             return None;
         }
@@ -374,6 +400,10 @@ impl Host {
     /// The moves of a position.
     pub fn offer<'a>(&self, node: &'a Arc<Node>) -> &'a Offer {
         static NONE: Offer = Offer { moves: Vec::new(), codes: Vec::new(), bias: Vec::new() };
+        // After an exception every position is an end.
+        if self.failed() {
+            return &NONE;
+        }
         if let Some(offer) = node.offer.get() {
             return offer;
         }
@@ -555,6 +585,10 @@ impl Host {
     /// The score of an end.
     pub fn score(&self, node: &Arc<Node>) -> f64 {
         self.tick();
+        // What an exception cut off has no score, though it may be known as a part of something longer.
+        if self.failed() {
+            return f64::NEG_INFINITY;
+        }
         if let Some(&score) = node.score.get() {
             return score;
         }
@@ -586,7 +620,9 @@ impl Host {
         let method = self.methods.outcome.as_ref()?;
         let outcome = self.ask("outcome", Some(node), |py| {
             let outcome = self.with(node, py, |state| outcome_of(method.call1(py, (state,))?.bind(py)))?;
-            if outcome.is_none() && self.list(node, py).map(|o| node.offer.get_or_init(|| o).moves.is_empty())? {
+            if outcome.is_none()
+                && self.list(node, py).map(|o| node.offer.get_or_init(|| o).moves.is_empty())?
+            {
                 let message = "no moves and no outcome: who has no move must have won, lost or drawn";
                 return Err(PyValueError::new_err(message));
             }
@@ -664,7 +700,9 @@ impl Host {
             let Some(mv) = found else {
                 let some: Vec<String> = moves.iter().take(8).map(|&mv| self.word(mv)).collect();
                 let (n, some) = (i + 1, some.join(" "));
-                return Err(PyValueError::new_err(format!("move {n} '{word}' is not legal there (legal: {some})")));
+                return Err(PyValueError::new_err(format!(
+                    "move {n} '{word}' is not legal there (legal: {some})"
+                )));
             };
             let object = lock(&self.moves).object(py, mv);
             let next = self.methods.play.call1(py, (&state, &object))?;
@@ -680,6 +718,12 @@ impl Host {
     /// The words of moves given as objects.
     pub fn words(&self, moves: &Bound<PyAny>) -> PyResult<Vec<String>> {
         Ok(self.intern(moves)?.iter().map(|&mv| self.word(mv)).collect())
+    }
+
+    /// The move that a word was made of.
+    pub fn move_of(&self, py: Python, word: &str) -> Option<Py<PyAny>> {
+        let moves = lock(&self.moves);
+        moves.by_word(word).map(|mv| moves.object(py, mv))
     }
 
     /// A move as the class gave it.
@@ -765,7 +809,9 @@ fn code_of(given: &Bound<PyAny>) -> PyResult<u64> {
     let text = given.repr()?;
     let text = text.to_str()?;
     if text.contains(" at 0x") {
-        return Err(PyTypeError::new_err(format!("code returned {text}: its repr is another in every process")));
+        return Err(PyTypeError::new_err(format!(
+            "code returned {text}: its repr is another in every process"
+        )));
     }
     Ok(stable_hash(text))
 }

@@ -8,9 +8,10 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyTypeError, PyValue
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Deserialize;
-use sortie_core::joblevel::{Asked, Effort, JobTree, Plan, Statuses};
-use sortie_core::{AnyGame, AnyPlayer, Boxed, Budget, Position, Thought, Uct, run_jobs};
-use sortie_domains::{DOMAINS, Opened};
+use sortie_core::exact::{Asked, Effort, Statuses};
+use sortie_core::{AnyGame, AnyPlayer, Boxed, Budget, Opened, Position, Thought, Uct, run_jobs};
+use sortie_domains::catalogue;
+use sortie_jobs::tree::{JobTree, Plan};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -21,6 +22,23 @@ use std::time::Duration;
 pub struct Instance {
     what: Opened,
     host: Option<Arc<Host>>,
+}
+
+/// A flag that ends a game, from any thread.
+#[pyclass(frozen, module = "sortie_search._native")]
+#[derive(Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+#[pymethods]
+impl Stop {
+    #[new]
+    fn new() -> Stop {
+        Stop::default()
+    }
+
+    fn set(&self) {
+        self.0.store(true, Relaxed);
+    }
 }
 
 fn value_error(error: impl std::fmt::Display) -> PyErr {
@@ -62,6 +80,15 @@ impl Instance {
         self.host.as_ref().is_some_and(|host| host.has_bias())
     }
 
+    /// The search to take where nobody asks for one, as JSON; a problem's.
+    #[getter]
+    fn suits(&self) -> Option<String> {
+        match &self.what {
+            Opened::Problem(problem) => Some(serde_json::to_string(&problem.suits()).expect("plain data")),
+            Opened::Game(_) => None,
+        }
+    }
+
     /// The best score known.
     #[getter]
     fn best_known(&self) -> Option<f64> {
@@ -83,7 +110,9 @@ impl Instance {
         let spec = Spec::parse(spec)?;
         let resume = solve::read_streams(resume)?;
         match (&self.host, &self.what) {
-            (_, Opened::Game(_)) => Err(PyTypeError::new_err("a game for two is analysed or matched, not solved")),
+            (_, Opened::Game(_)) => {
+                Err(PyTypeError::new_err("a game for two is analysed or matched, not solved"))
+            }
             (Some(host), _) => solve::yours(py, host, &spec, resume, on),
             (None, Opened::Problem(problem)) => solve::ours(py, &**problem, &spec, resume, on),
         }
@@ -110,7 +139,10 @@ impl Instance {
         self.faults()?;
         let position = position?;
         if whole && self.is_game() && !position.legal.is_empty() {
-            return Err(PyValueError::new_err(format!("the moves stop though '{}' is legal", position.legal[0])));
+            return Err(PyValueError::new_err(format!(
+                "the moves stop though '{}' is legal",
+                position.legal[0]
+            )));
         }
         let dict = PyDict::new(py);
         dict.set_item("text", position.text)?;
@@ -129,6 +161,12 @@ impl Instance {
     /// there.
     fn replay(&self, py: Python, words: Vec<String>) -> PyResult<(Vec<Py<PyAny>>, Py<PyAny>, Vec<String>)> {
         self.hosts()?.replay(py, &words)
+    }
+
+    /// The move of a Python object that a word was made of; the word itself where it is of none.
+    fn r#move(&self, py: Python, word: &str) -> PyResult<Py<PyAny>> {
+        let known = self.hosts()?.move_of(py, word);
+        Ok(known.unwrap_or(word.into_pyobject(py)?.into_any().unbind()))
     }
 
     /// The words of moves of a Python object.
@@ -175,7 +213,8 @@ impl Instance {
     }
 
     /// One game between two players: the moves, and what it is worth to the first side (`None`: stopped).
-    #[pyo3(signature = (players, budgets, opening, seed, plies_max=10_000))]
+    #[pyo3(signature = (players, budgets, opening, seed, stop, plies_max=10_000))]
+    #[allow(clippy::type_complexity, clippy::too_many_arguments)]
     fn play_game(
         &self,
         py: Python,
@@ -183,21 +222,28 @@ impl Instance {
         budgets: (String, String),
         opening: Vec<String>,
         seed: u64,
+        stop: &Stop,
         plies_max: usize,
     ) -> PyResult<(Vec<String>, Option<f64>, (u64, u64))> {
         let specs = [uct(&players.0)?, uct(&players.1)?];
         let budgets = [Budget::from(budget_of(&budgets.0)?), Budget::from(budget_of(&budgets.1)?)];
         let game = self.game()?;
         self.fresh();
+        let asked = stop.0.clone();
         self.guarded(py, |stop| {
             let mut board = game.board(None).map_err(value_error)?;
             for word in &opening {
                 board.play(word).map_err(value_error)?;
             }
-            let player = |i: usize| game.player(&specs[i], seed.wrapping_mul(2) + i as u64).map_err(value_error);
+            let player =
+                |i: usize| game.player(&specs[i], seed.wrapping_mul(2) + i as u64).map_err(value_error);
             let mut sides: [Box<dyn AnyPlayer>; 2] = [player(0)?, player(1)?];
             let mut playouts = [0; 2];
-            while board.outcome().is_none() && board.words().len() < plies_max && !stop.load(Relaxed) {
+            while board.outcome().is_none()
+                && board.words().len() < plies_max
+                && !stop.load(Relaxed)
+                && !asked.load(Relaxed)
+            {
                 let i = usize::from(board.to_move() == sortie_core::Side::Second);
                 sides[i].set(None, board.words()).map_err(value_error)?;
                 let thought = sides[i].think(&budgets[i], stop, &mut |_| {});
@@ -290,7 +336,11 @@ impl Instance {
 
     /// Runs a search that Ctrl-C can stop: on this thread for a Python object, beside it with the interpreter free for
     /// ours. What a class raised comes before whatever became of the search.
-    fn guarded<T: Send>(&self, py: Python, work: impl FnOnce(&AtomicBool) -> PyResult<T> + Send) -> PyResult<T> {
+    fn guarded<T: Send>(
+        &self,
+        py: Python,
+        work: impl FnOnce(&AtomicBool) -> PyResult<T> + Send,
+    ) -> PyResult<T> {
         if let Some(host) = &self.host {
             let stop = host.stop.clone();
             let done = catch_unwind(AssertUnwindSafe(|| work(&stop)));
@@ -331,7 +381,8 @@ fn json(thought: &Thought) -> String {
 
 /// A player as JSON: a preset and what differs from it.
 fn uct(text: &str) -> PyResult<Uct> {
-    let mut given: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).map_err(value_error)?;
+    let mut given: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(text).map_err(value_error)?;
     let preset = given.shift_remove("preset");
     let preset = preset.as_ref().and_then(|name| name.as_str()).unwrap_or("default");
     let base = Uct::preset(preset).ok_or_else(|| value_error(format!("there is no player '{preset}'")))?;
@@ -369,10 +420,10 @@ fn budget_of(text: &str) -> PyResult<BudgetText> {
 #[allow(clippy::type_complexity)]
 pub fn domains() -> Vec<(String, String, String, Vec<(String, String)>, Vec<String>)> {
     let own = |s: &&str| s.to_string();
-    let entry = |e: &&sortie_domains::Entry| {
+    let entry = |e: &&sortie_core::Entry| {
         let options = e.options.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
         let examples = e.examples.iter().map(own).collect();
         (e.name.to_string(), e.about.to_string(), e.names.to_string(), options, examples)
     };
-    DOMAINS.iter().map(entry).collect()
+    catalogue().entries().map(|e| entry(&e)).collect()
 }

@@ -2,14 +2,17 @@
 //! call; this module crosses the border and nothing else.
 //!
 //! `instance` is what is searched, `host` and `contract` make a Python object a domain, `solve` runs it, `news` brings
-//! events back; `tree` and `policy` are searches that are asked what to evaluate and told what came of it.
+//! events back; `tree` (as Python's: `grove`) and `policy` are searches that are asked what to evaluate and told what came of it.
 
 mod contract;
+mod grove;
 mod host;
 mod instance;
 mod moves;
 mod news;
+mod policy;
 mod solve;
+mod tree;
 
 use pyo3::prelude::*;
 
@@ -17,9 +20,13 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
-    use crate::instance::{Instance, domains};
+    use crate::grove::Grove;
     #[pymodule_export]
-    use crate::solve::{checkpoint_bytes, checkpoint_read, search_json};
+    use crate::instance::{Instance, Stop, domains};
+    #[pymodule_export]
+    use crate::policy::Nest;
+    #[pymodule_export]
+    use crate::solve::{checkpoint_bytes, checkpoint_read, search_json, stream_again, stream_of, toml_json};
 
     use super::*;
 

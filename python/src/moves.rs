@@ -85,7 +85,8 @@ impl Moves {
             return Err(PyValueError::new_err(message));
         }
         if self.objects.len() >= self.most {
-            let message = format!("more than {} different moves: a tree has no room for their numbers", self.most);
+            let message =
+                format!("more than {} different moves: a tree has no room for their numbers", self.most);
             return Err(PyValueError::new_err(message));
         }
         let number = self.objects.len() as u32;
@@ -100,6 +101,11 @@ impl Moves {
     /// The move with a number.
     pub fn object(&self, py: Python, mv: u32) -> Py<PyAny> {
         self.objects.get(mv as usize).map_or_else(|| py.None(), |object| object.clone_ref(py))
+    }
+
+    /// The move with a word.
+    pub fn by_word(&self, word: &str) -> Option<u32> {
+        self.by_word.get(word).copied()
     }
 
     /// Its word.
@@ -124,7 +130,8 @@ fn word_of(mv: &Bound<PyAny>) -> PyResult<String> {
     }
     let text = mv.repr()?.to_str()?.to_string();
     if text.contains(" at 0x") {
-        let message = "its repr is another in every process; give it a __repr__ or the class a method word(move)";
+        let message =
+            "its repr is another in every process; give it a __repr__ or the class a method word(move)";
         return Err(PyTypeError::new_err(format!("the move {text}: {message}")));
     }
     Ok(escape(&text.replace(", ", ",")))
@@ -147,5 +154,6 @@ fn escape(text: &str) -> String {
 
 /// FNV-1a, the same on every machine and in every process.
 pub fn stable_hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

@@ -56,7 +56,8 @@ impl News {
         if waiting.over {
             return true;
         }
-        let (waiting, _) = self.rang.wait_timeout(waiting, time).unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (waiting, _) =
+            self.rang.wait_timeout(waiting, time).unwrap_or_else(|poisoned| poisoned.into_inner());
         waiting.over
     }
 
@@ -86,7 +87,8 @@ impl News {
         }
         for (stream, bytes) in checkpoints {
             let bytes = PyBytes::new(py, &bytes).into_any();
-            let event = ["checkpoint".into_pyobject(py)?.into_any(), stream.into_pyobject(py)?.into_any(), bytes];
+            let event =
+                ["checkpoint".into_pyobject(py)?.into_any(), stream.into_pyobject(py)?.into_any(), bytes];
             list.append(PyTuple::new(py, event)?)?;
         }
         on.call1(py, (list,))?;

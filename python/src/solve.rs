@@ -200,6 +200,16 @@ fn report<'py>(
         .map(|end| PyBytes::new(py, &postcard::to_stdvec(end).expect("plain data always serialises")))
         .collect();
     report.set_item("streams", streams)?;
+    // Where streams are divided among processes: who has the best of all.
+    let ends: Vec<(u32, Option<f64>, Vec<String>)> = outcomes
+        .streams
+        .iter()
+        .map(|end| match &end.best {
+            Some(best) => (end.stream, Some(best.score), best.moves.clone()),
+            None => (end.stream, None, Vec::new()),
+        })
+        .collect();
+    report.set_item("ends", ends)?;
     report.set_item("fault", fault.map(|fault| fault.into_value(py)))?;
     Ok(report)
 }
@@ -209,6 +219,20 @@ pub fn read_streams(resume: Vec<Vec<u8>>) -> PyResult<Vec<StreamCheckpoint>> {
     let read = |bytes: Vec<u8>| postcard::from_bytes(&bytes).ok();
     let streams: Option<Vec<StreamCheckpoint>> = resume.into_iter().map(read).collect();
     streams.ok_or_else(|| PyValueError::new_err("a checkpoint is damaged or of another version"))
+}
+
+/// Which stream a checkpoint is of.
+#[pyfunction]
+pub fn stream_of(bytes: Vec<u8>) -> PyResult<u32> {
+    Ok(read_streams(vec![bytes])?[0].stream)
+}
+
+/// The checkpoint of a stream that may have ended, as one that goes on.
+#[pyfunction]
+pub fn stream_again(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Bound<'_, PyBytes>> {
+    let mut stream = read_streams(vec![bytes])?.swap_remove(0);
+    stream.ended = None;
+    Ok(PyBytes::new(py, &postcard::to_stdvec(&stream).expect("plain data always serialises")))
 }
 
 /// The first line of the file. The number is the version of the format.
@@ -257,6 +281,13 @@ pub fn checkpoint_read<'py>(
     let stream = |s: &StreamCheckpoint| PyBytes::new(py, &postcard::to_stdvec(s).expect("plain data"));
     let streams = checkpoint.streams.iter().map(stream).collect();
     Some((checkpoint.identity, checkpoint.seconds, checkpoint.cpu_seconds, streams))
+}
+
+/// A text of TOML as JSON; the error names the line.
+#[pyfunction]
+pub fn toml_json(text: &str) -> PyResult<String> {
+    let table: toml::Table = toml::from_str(text).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    serde_json::to_string(&table).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
 /// A search spec with all its parameters, as JSON; the error says what it has and expects.

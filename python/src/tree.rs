@@ -219,7 +219,11 @@ impl Tree {
             }
             // An end whose evaluations differ is asked for again.
             None if node.children.is_empty() => {
-                if node.out { Here::Nothing } else { Here::This }
+                if node.out {
+                    Here::Nothing
+                } else {
+                    Here::This
+                }
             }
             None => Here::Below,
         }
@@ -247,14 +251,19 @@ impl Tree {
         let flying = if self.rules.counting == Counting::Ignore { 0 } else { node.flying };
         let (visits, flying) = (f64::from(node.visits), f64::from(flying));
         let tried = visits + flying;
-        let arrived = f64::from(above.visits) + if self.rules.counting == Counting::Ignore { 0.0 } else { f64::from(above.flying) };
+        let arrived = f64::from(above.visits)
+            + if self.rules.counting == Counting::Ignore { 0.0 } else { f64::from(above.flying) };
         let mean = if visits > 0.0 {
             let mean = self.scaled(node.sum / visits, above.second);
             let best = self.scaled(node.best, above.second);
             (mean + self.rules.greed * (best - mean)) * self.rules.counting.weight(visits, flying)
         } else {
             // Nothing has come back: what its parent is worth, or nothing once somebody is on the way.
-            let parent = if above.visits > 0 { self.scaled(above.sum / f64::from(above.visits), above.second) } else { 0.5 };
+            let parent = if above.visits > 0 {
+                self.scaled(above.sum / f64::from(above.visits), above.second)
+            } else {
+                0.5
+            };
             parent * self.rules.counting.weight(1.0, flying)
         };
         if self.rules.prior {
@@ -275,7 +284,14 @@ impl Tree {
     }
 
     /// Takes the answer of a job. In a grown tree the node that it made is returned.
-    pub fn tell(&mut self, job: u64, value: f64, offspring: Option<Offspring>, exact: bool, second: Option<bool>) -> Option<u32> {
+    pub fn tell(
+        &mut self,
+        job: u64,
+        value: f64,
+        offspring: Option<Offspring>,
+        exact: bool,
+        second: Option<bool>,
+    ) -> Option<u32> {
         let Flight { node } = self.out.remove(&job)?;
         self.fly(node, false);
         self.told += 1;
@@ -426,6 +442,22 @@ impl Tree {
         }
         path.reverse();
         path
+    }
+
+    /// Whether all numbers of nodes are those of nodes, parents before their children: what is read back may be damaged.
+    pub fn is_sound(&self) -> bool {
+        let nodes = self.nodes.len();
+        let mut sound = self.nodes.first().is_some_and(|root| root.parent == NONE && root.depth == 0);
+        for (i, node) in self.nodes.iter().enumerate() {
+            let parent = self.nodes.get(node.parent as usize);
+            sound &= i == 0
+                || (node.parent as usize) < i && parent.is_some_and(|above| above.depth + 1 == node.depth);
+            sound &= node
+                .children
+                .iter()
+                .all(|&c| (c as usize) < nodes && self.nodes[c as usize].parent as usize == i);
+        }
+        sound && self.out.values().all(|flight| (flight.node as usize) < nodes)
     }
 
     /// Whether the accounts agree: what is wrong, or nothing.

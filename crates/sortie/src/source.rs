@@ -17,6 +17,9 @@ pub const RESULT: &str = "result";
 /// Its value for a game that goes on: the record of such a game need not lead to an end.
 pub const UNFINISHED: &str = "unfinished";
 
+/// What an instance begins with whose rules are a class of Python's (docs/python.md).
+const PYTHON: &str = "python/";
+
 /// An opened instance.
 pub struct Instance {
     /// As it was named: `domain/name`.
@@ -31,6 +34,12 @@ pub struct Instance {
 impl Instance {
     /// Opens `domain/name` or `domain/path/to/file`.
     pub fn open(name: &str) -> Result<Instance> {
+        if name.starts_with(PYTHON) {
+            bail!(
+                "the rules of {name} are a class of Python's: `python -m sortie_search verify FOLDER` replays its moves, and \
+                 `resume FOLDER` goes on"
+            );
+        }
         Ok(Self::of(name)?)
     }
 

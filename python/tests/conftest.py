@@ -1,0 +1,15 @@
+"""A test that hangs is told where, and ends them all."""
+
+import faulthandler
+
+import pytest
+
+#: Far beyond what any test takes; a bound for what hangs and nothing else.
+HANGS_SECONDS = 120
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    faulthandler.dump_traceback_later(HANGS_SECONDS, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
