@@ -4,8 +4,7 @@ methods will do.
 Optional methods of both: ``key(state)`` (something hashable, equal where all that follows is equal; the state itself where
 it can be hashed), ``render(state)`` (text, or SVG), ``word(move)`` (a move as one word of a record).
 Of a problem: ``code(state, move)`` (what a policy learns by; the move itself), ``bias(state, move)`` (added to the weight),
-``promise(state)`` (for beam search: how good a position looks), ``playouts(states)`` (vectorised, for beam search).
-Of a game: ``playouts(states)`` (vectorised: the outcomes of random games from many states at once).
+``promise(state)`` (for beam search: how good a position looks).
 """
 
 from __future__ import annotations

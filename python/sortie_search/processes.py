@@ -52,6 +52,7 @@ class Worker:
         self.number = number
         self.streams = streams
         self.best = float("-inf")
+        self.words: list[str] = []
         self.deaths = 0
         self.checkpoints: dict[int, bytes] = {}
         self.process: Any = None
@@ -87,11 +88,15 @@ def _work(
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     here.close()
 
+    told = False
+
     def on(events: list[Any]) -> None:
+        nonlocal told
         if events:
             there.send(("events", events))
-        while there.poll():
+        while not told and there.poll():
             if there.recv() == "stop":
+                told = True
                 raise KeyboardInterrupt
 
     try:
@@ -203,13 +208,14 @@ def turn(crew: list[Worker], sink: Any, asked: dict[str, Any], problem: Any, cop
                 if event[0] == "checkpoint":
                     worker.checkpoints[event[1]] = event[2]
                 elif event[0] == "improved":
-                    worker.best = max(worker.best, event[2])
+                    if event[2] > worker.best:
+                        worker.best, worker.words = event[2], event[3]
             sink(what)
         elif kind == "end":
             what["fault"] = None if what["fault"] is None else unpack(what["fault"])
             worker.report = what
         else:
-            worker.report = nothing(unpack(what))
+            worker.report = broken_off(worker, unpack(what))
     if not ready:
         sink([])
     now = time.monotonic()
@@ -217,7 +223,7 @@ def turn(crew: list[Worker], sink: Any, asked: dict[str, Any], problem: Any, cop
         if worker.told_at is not None and now - worker.told_at > GRACE and worker.report is None:
             # It is deep in a call of the class. What it told before is kept.
             worker.process.kill()
-            worker.report = nothing(None)
+            worker.report = broken_off(worker, None)
 
 
 def died(worker: Worker, asked: dict[str, Any], problem: Any, copy: bool, cache: int) -> None:
@@ -226,11 +232,12 @@ def died(worker: Worker, asked: dict[str, Any], problem: Any, copy: bool, cache:
     code = worker.process.exitcode
     how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
     if worker.told_at is not None:
-        worker.report = nothing(None)
+        worker.report = broken_off(worker, None)
         return
     worker.deaths += 1
     if worker.deaths > DEATHS_MAX:
-        worker.report = nothing(WorkerDied(f"worker process {worker.number} died {worker.deaths} times, last by {how}"))
+        error = WorkerDied(f"worker process {worker.number} died {worker.deaths} times, last by {how}")
+        worker.report = broken_off(worker, error)
         return
     warnings.warn(f"worker process {worker.number} died ({how}) and is begun again", RuntimeWarning, stacklevel=2)
     if worker.pipe is not None:
@@ -238,8 +245,16 @@ def died(worker: Worker, asked: dict[str, Any], problem: Any, copy: bool, cache:
     worker.begin(problem, asked, copy, cache)
 
 
+def broken_off(worker: Worker, fault: BaseException | None) -> dict[str, Any]:
+    """The report of a worker that could not give one: what it told before."""
+    report = nothing(fault)
+    if worker.words or worker.best > float("-inf"):
+        report["score"], report["words"] = worker.best, worker.words
+    return report
+
+
 def nothing(fault: BaseException | None) -> dict[str, Any]:
-    """The report of a worker that could not give one."""
+    """A report of nothing."""
     return {
         "score": None, "words": None, "playouts": 0, "reason": "asked", "seconds": 0.0, "cpu_seconds": 0.0,
         "streams": [], "ends": [], "fault": fault,

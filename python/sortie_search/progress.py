@@ -22,7 +22,7 @@ class Progress:
         self.handle: Any = None
         self.wrote = False
         notebook = _notebook() if wanted is not False else None
-        self.notebook = notebook
+        self.notebook: Any = notebook
         self.terminal = notebook is None and (wanted is True or (wanted is None and sys.stderr.isatty()))
 
     def show(self, best: float, playouts: int) -> None:

@@ -56,11 +56,7 @@ class Run:
         """finished, stopped (Ctrl-C), running or interrupted."""
         if (result := self.result) is not None:
             return "stopped" if result.get("reason") == "asked" else "finished"
-        try:
-            folder.lock(self.path).close()
-        except folder.FolderError:
-            return "running"
-        return "interrupted"
+        return "running" if folder.is_locked(self.path) else "interrupted"
 
     @property
     def record(self) -> tuple[str, float, dict[str, str], list[str]] | None:
@@ -189,19 +185,13 @@ def resume(
         ended = Run(where).result
         if ended is not None and ended.get("reason") != "asked" and stop is None:
             raise folder.FolderError(f"{where}: this run has ended ({ended['reason']}); give stop= to go on")
-        asked = dict(book.asked)
         if stop is not None:
-            asked["limits"] = stop.limits()
-            book.asked = asked
-            if "seconds" in asked["limits"]:
-                asked["limits"]["seconds"] += book.seconds
-            book.checkpoints = {s: _native.stream_again(data) for s, data in book.checkpoints.items()}
-            folder.write_spec(Path(where), book.instance, asked)
-        book.go_on()
+            book.limit(stop.limits())
+        book.native.go_on()
     except BaseException:
         book.close()
         raise
-    return run(problem, native, ours, asked, book, workers, on, progress, copy, cache)
+    return run(problem, native, ours, book.asked, book, workers, on, progress, copy, cache)
 
 
 def verify(

@@ -269,7 +269,7 @@ def conclude(
         instance=ours.name if ours is not None else None,
     )
     if book is not None:
-        book.finish(result, report)
+        book.finish(result, report, ours.best_known if ours is not None else None)
     return result
 
 

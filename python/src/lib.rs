@@ -1,9 +1,10 @@
 //! `sortie_search._native`: the searches of Sortie for Python. The package around it (`sortie_search`) is what people
 //! call; this module crosses the border and nothing else.
 //!
-//! `instance` is what is searched, `host` and `contract` make a Python object a domain, `solve` runs it, `news` brings
+//! `instance` is what is searched, `host` and `contract` make a Python object a domain, `solve` runs it, `book` writes its folder, `news` brings
 //! events back; `tree` (as Python's: `grove`) and `policy` are searches that are asked what to evaluate and told what came of it.
 
+mod book;
 mod contract;
 mod grove;
 mod host;
@@ -20,13 +21,15 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
+    use crate::book::{Book, record_read};
+    #[pymodule_export]
     use crate::grove::Grove;
     #[pymodule_export]
     use crate::instance::{Instance, Stop, domains};
     #[pymodule_export]
     use crate::policy::Nest;
     #[pymodule_export]
-    use crate::solve::{checkpoint_bytes, checkpoint_read, search_json, stream_again, stream_of, toml_json};
+    use crate::solve::{search_json, stream_of, toml_json};
 
     use super::*;
 

@@ -7,7 +7,7 @@ use crate::news::News;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use sortie_core::{
     AnyProblem, BestOf, Control, Limits, Outcomes, Run, Search, Solution, StopReason, StreamCheckpoint,
 };
@@ -225,62 +225,6 @@ pub fn read_streams(resume: Vec<Vec<u8>>) -> PyResult<Vec<StreamCheckpoint>> {
 #[pyfunction]
 pub fn stream_of(bytes: Vec<u8>) -> PyResult<u32> {
     Ok(read_streams(vec![bytes])?[0].stream)
-}
-
-/// The checkpoint of a stream that may have ended, as one that goes on.
-#[pyfunction]
-pub fn stream_again(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Bound<'_, PyBytes>> {
-    let mut stream = read_streams(vec![bytes])?.swap_remove(0);
-    stream.ended = None;
-    Ok(PyBytes::new(py, &postcard::to_stdvec(&stream).expect("plain data always serialises")))
-}
-
-/// The first line of the file. The number is the version of the format.
-const MAGIC: &[u8] = b"sortie checkpoint 1\n";
-
-/// The file `checkpoint` of a run folder, as the command writes it.
-#[derive(Serialize, Deserialize)]
-struct Checkpoint {
-    identity: String,
-    seconds: f64,
-    cpu_seconds: f64,
-    streams: Vec<StreamCheckpoint>,
-}
-
-/// The bytes of a run folder's checkpoint.
-#[pyfunction]
-pub fn checkpoint_bytes<'py>(
-    py: Python<'py>,
-    identity: String,
-    seconds: f64,
-    cpu_seconds: f64,
-    streams: Vec<Vec<u8>>,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let mut streams = read_streams(streams)?;
-    streams.sort_by_key(|stream| stream.stream);
-    let checkpoint = Checkpoint { identity, seconds, cpu_seconds, streams };
-    let body = postcard::to_stdvec(&checkpoint).expect("plain data always serialises");
-    let mut bytes = MAGIC.to_vec();
-    bytes.extend(crc32fast::hash(&body).to_le_bytes());
-    bytes.extend(body);
-    Ok(PyBytes::new(py, &bytes))
-}
-
-/// What `checkpoint_bytes` was made of: identity, seconds, CPU seconds, streams. `None` if it is damaged.
-#[pyfunction]
-#[allow(clippy::type_complexity)]
-pub fn checkpoint_read<'py>(
-    py: Python<'py>,
-    bytes: &[u8],
-) -> Option<(String, f64, f64, Vec<Bound<'py, PyBytes>>)> {
-    let (sum, body) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<4>()?;
-    if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
-        return None;
-    }
-    let checkpoint: Checkpoint = postcard::from_bytes(body).ok()?;
-    let stream = |s: &StreamCheckpoint| PyBytes::new(py, &postcard::to_stdvec(s).expect("plain data"));
-    let streams = checkpoint.streams.iter().map(stream).collect();
-    Some((checkpoint.identity, checkpoint.seconds, checkpoint.cpu_seconds, streams))
 }
 
 /// A text of TOML as JSON; the error names the line.

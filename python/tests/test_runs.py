@@ -101,6 +101,8 @@ def test_a_run_is_killed_resumed_and_verified(tmp_path, workers):
     assert process.poll() is None, "it has ended by itself"
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    while so.Run(folder).state == "running":
+        pass  # Its workers hold the lock until they are gone too.
     assert so.Run(folder).state == "interrupted"
     ran = subprocess.run(
         [sys.executable, "-m", "sortie_search", "resume", str(folder)], capture_output=True, text=True, cwd=tmp_path

@@ -229,6 +229,7 @@ class Deadly(Knapsack):
 
     def score(self, state):
         self.calls += 1
+        time.sleep(0.001)  # Long enough for a word of what was found.
         if self.calls == 60 and os.getpid() != self.parent:
             with open(self.file, "a") as file:
                 file.write("x")
