@@ -164,10 +164,10 @@ impl Grid {
         let slant = if self.slanted { SIDE / 2.0 } else { 0.0 };
         // What is written grows with the board, which is shown in the same room whatever its size.
         let board_width = SIDE * self.width as f64 + slant * (self.height - 1) as f64;
-        let size = (board_width / 34.0).clamp(15.0, 22.0);
+        let size = (board_width / 34.0).clamp(11.0, 22.0);
         let (margin, top) = (2.2 * size, 4.0 * size);
         let width = 2.0 * margin + board_width;
-        let mut picture = Picture::new(width.max(320.0), top + margin + step * self.height as f64, standing);
+        let mut picture = Picture::new(width.max(220.0), top + margin + step * self.height as f64, standing);
         picture.sides = look.sides();
         let left = (picture.width - width) / 2.0 + margin;
         let middle = |column: usize, i: usize| {

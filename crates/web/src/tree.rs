@@ -462,6 +462,10 @@ impl Tree {
             if self.infer(id, true) {
                 self.news.push(id);
             }
+            if self.asks_for_more(id) {
+                // The numbers will ask, and the position is on the board now.
+                self.legal(id, true);
+            }
             path.pop();
             if id != ROOT {
                 self.board.undo();

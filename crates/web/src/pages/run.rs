@@ -12,6 +12,7 @@ use crate::site::Site;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 use sortie_core::Opened;
+use sortie_core::picture::dark_rules;
 use sortie_core::{Position, Record};
 use std::path::Path;
 
@@ -359,7 +360,15 @@ fn picture(folder: &Path, name: &str) -> Reply {
         return explain(404, name, "there is no such picture");
     }
     match read_text(&path) {
-        Ok(text) => Reply::whole(200, "image/svg+xml", text.into_bytes()),
+        Ok(mut text) => {
+            // Pictures of an earlier version do not follow the screen by themselves.
+            if let Some(at) = text.find("</title>").filter(|_| !text.contains("<style")) {
+                text.insert_str(at + "</title>".len(), &format!("<style>{}</style>", dark_rules()));
+            }
+            Reply::whole(200, "image/svg+xml", text.into_bytes())
+                .with("X-Content-Type-Options", "nosniff")
+                .with("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+        }
         Err(why) => explain(404, name, &why),
     }
 }

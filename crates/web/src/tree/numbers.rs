@@ -43,6 +43,16 @@ impl Tree {
         }
     }
 
+    /// Whether the numbers of a node depend on how many moves it has: all its moves that are open have moves themselves.
+    pub(super) fn asks_for_more(&self, id: u32) -> bool {
+        let waits = |child: u32| {
+            let node = &self.nodes[child as usize];
+            node.first == NONE && node.state != State::Faulty && node.bounds.value().is_none()
+        };
+        let node = &self.nodes[id as usize];
+        node.first != NONE && node.bounds.value().is_none() && !self.children(id).any(waits)
+    }
+
     fn numbers_of(&mut self, id: u32, ask: Value) -> Numbers {
         let node = &self.nodes[id as usize];
         match node.bounds.decides(ask) {
