@@ -11,6 +11,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . ci/common.sh
 
+here=$PWD
 python=${PYTHON:-python3}
 environment=$tools/python-1
 fresh=$target/python-fresh
@@ -23,9 +24,6 @@ main() {
         "$environment/bin/python" -m maturin build --locked --release --out dist
         return
     fi
-    # Formats and lints of the crate, which no other step sees.
-    cargo fmt --check
-    cargo clippy --profile quick --locked -- -D warnings
     rm -rf "$fresh.wheels"
     "$environment/bin/python" -m maturin build --locked --profile quick --out "$fresh.wheels"
     install_fresh
@@ -33,8 +31,10 @@ main() {
     "$environment/bin/python" -m mypy --python-executable "$fresh/bin/python" sortie_search examples bench.py
     say "tests"
     # From elsewhere: what is tested is what was installed.
-    PYTHONDONTWRITEBYTECODE=1 "$fresh/bin/python" -P -m pytest -q -p no:cacheprovider tests 2>/dev/null ||
-        PYTHONDONTWRITEBYTECODE=1 "$fresh/bin/python" -m pytest -q -p no:cacheprovider --import-mode=importlib tests
+    (cd "$fresh" && PYTHONDONTWRITEBYTECODE=1 bin/python -m pytest -q -p no:cacheprovider "$here/python/tests")
+    # Formats and lints of the crate, which no other step sees.
+    cargo fmt --check
+    cargo clippy --profile quick --locked -- -D warnings
 }
 
 install_tools() {

@@ -12,7 +12,7 @@ import pytest
 import sortie_search as so
 
 #: The command, where it is built; what it said of the same runs, where it is not.
-COMMAND = os.environ.get("SORTIE")
+COMMAND = os.environ.get("SORTIE") or None
 RECORDED = Path(__file__).parent / "recorded.json"
 RUNS = {
     "samegame": ["samegame/1", {"search": "nrpa", "level": 2, "iterations": 30}, 1200, 7, 2],

@@ -13,7 +13,7 @@ from problems import Knapsack
 
 import sortie_search as so
 
-COMMAND = os.environ.get("SORTIE")
+COMMAND = os.environ.get("SORTIE") or None
 HERE = Path(__file__).parent
 
 
