@@ -11,9 +11,11 @@ mod scale;
 mod study;
 
 // The parts of the command that the laboratory is made of are known here by the same names as there.
+#[cfg(feature = "grid")]
+use sortie::parts::grid;
 use sortie::parts::{
-    Verdict, commands, contest, costs, database, grid, output, players, policy, ranks, raster, searches,
-    session, source, words,
+    Verdict, commands, contest, costs, database, output, players, policy, ranks, raster, searches, session,
+    source, words,
 };
 use sortie_runs::{clock, duration, folder, journal};
 
