@@ -66,3 +66,24 @@ fn schedules_are_drawn_and_hold() {
     let drawn = home.json("drill schedules --schedules 3 --pairs uct/flag,abs --json");
     assert_eq!(drawn["rows"].as_array().map(Vec::len), Some(7), "{drawn}");
 }
+
+/// Folders that `sortie scale` and `sortie reproduce` left are gone on with (`tests/old`).
+#[test]
+fn studies_of_earlier_programs_are_gone_on_with() {
+    let home = Home::new();
+    let old = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/old");
+    for (name, log) in [("scale", "games.jsonl"), ("study", "cells.jsonl")] {
+        std::fs::create_dir_all(home.path(&format!("{name}/records"))).expect("a folder");
+        for entry in std::fs::read_dir(old.join(name)).expect("what was kept") {
+            let path = entry.expect("an entry").path();
+            if path.is_file() {
+                let file = path.file_name().expect("a name").to_string_lossy().into_owned();
+                std::fs::copy(&path, home.path(&format!("{name}/{file}"))).expect("a file");
+            }
+        }
+        let log = format!("{name}/{log}");
+        let before = home.read(&log);
+        let ran = home.run(&format!("resume {name} --quiet"));
+        assert_eq!((ran.code, home.read(&log)), (0, before), "{name}: {}", ran.stderr);
+    }
+}

@@ -13,6 +13,7 @@ mod interrupt;
 mod learning;
 mod long;
 mod look;
+mod old;
 mod pages;
 mod policy;
 mod prove;
