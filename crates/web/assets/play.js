@@ -260,7 +260,7 @@ function candidates(told, all) {
   const r = board.spots[0]?.[3] ?? 20, taken = new Set();
   told.lines.slice(0, 8).forEach((line, i) => {
     const legal = board.legal.find(({ word }) => word === line.moves[0]);
-    if (!legal?.to || (i > 0 && line.visits < all / 200)) return;
+    if (!legal?.to || (i > 0 && line.visits < Math.max(2, all / 100))) return; // a visit or two say nothing
     const [x, y] = legal.to, rank = i === 0 ? "best" : "other";
     const strength = i === 0 ? 0.95 : (0.35 + 0.5 * Math.sqrt(line.visits / all)).toFixed(2);
     if (legal.path.length > 1) {
