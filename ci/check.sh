@@ -46,6 +46,7 @@ all() {
     step package ci/package.sh
     step mpi ci/mpi.sh openmpi
     step engines ci/engines.sh
+    step proofs ci/proofs.sh
     step grid ci/grid.sh
     step mariadb ci/mariadb.sh
     step drills ci/drills.sh

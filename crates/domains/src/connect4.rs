@@ -4,6 +4,7 @@
 //! The board is bits, seven to a column: six cells from the bottom and one that stays empty, so that no line goes on
 //! in the next column. Everything is done with whole-board shifts (as in J. Tromp's Fhourstones).
 
+mod follow;
 mod solve;
 
 use crate::grid::{self, Grid, Image, Look, column_name, out_of_range};
@@ -216,6 +217,12 @@ impl Game for Connect4 {
         Some(Box::new(Strategy { solver: solve::Solver::new(memory_max), goal }))
     }
 
+    fn finished(&self, state: &State, side: Side) -> bool {
+        let position = (state.own, state.all);
+        state.outcome().is_none()
+            && if state.to_move() == side { follow::forces(position) } else { follow::follows(position) }
+    }
+
     fn images(&self) -> usize {
         Image::MIRROR.len()
     }
@@ -321,9 +328,6 @@ fn rollout_uniform(state: &mut State, moves_max: u32, rng: &mut Rng) -> Option<O
     now.outcome()
 }
 
-/// Positions with at least so many stones are solved to the end, and the quickest win is played; before that, the move
-/// whose proof is found first.
-const QUICKEST: u32 = 18;
 /// Positions that each move gets at first; three times as many in each round that follows.
 const NODES: u64 = 1000;
 
@@ -344,17 +348,6 @@ impl Strategist<State, u8> for Strategy {
             cells => cells,
         };
         let cell = |cells: u64, column: u8| cells & column_bits(column.into());
-        if state.all.count_ones() >= QUICKEST {
-            let scores = columns.iter().filter(|&&column| cell(cells, column) != 0).map(|&column| {
-                let after = solve::after(position, cell(cells, column));
-                (-self.solver.score(after), column)
-            });
-            let best = scores.reduce(|best, next| if next.0 > best.0 { next } else { best });
-            return match best {
-                Some((score, column)) if -score < too_much => Ok(column),
-                _ => Err("the claim does not hold here".into()),
-            };
-        }
         let mut nodes = NODES;
         while cells != 0 {
             for column in columns {

@@ -572,6 +572,12 @@ pub struct Prove {
     /// Write the strategy here when the question is decided
     #[arg(long, value_name = "FILE")]
     pub proof: Option<PathBuf>,
+    /// Write the strategy here in a few bits a position, for checkers of others (docs/certificates.md)
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// Write the certificate of this claim without a tree of jobs: "first wins", "second draws at least" and so on
+    #[arg(long, value_name = "CLAIM", requires = "certificate", conflicts_with_all = ["proof", "db", "player", "grid", "position"])]
+    pub claim: Option<String>,
     /// Look positions up in this database of proved positions, and store what is proved: a file, or mysql://...
     #[arg(long, value_name = "DB")]
     pub db: Option<String>,

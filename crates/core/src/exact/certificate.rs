@@ -100,7 +100,7 @@ impl Certificate {
         }
         let field = |key: &str| fields.get(key).copied().ok_or_else(|| format!("the header has no '{key}'"));
         let number = |key: &str| field(key)?.parse::<u64>().map_err(|_| format!("'{key}' is not a number"));
-        let goal = super::proof::goal_of(field("claim")?).ok_or("'claim' is not known")?;
+        let goal = Goal::parse(field("claim")?).ok_or("'claim' is not known")?;
         let rest = &bytes[text_end + 2..];
         let (body, sum) = rest.split_last_chunk::<8>().ok_or("the file ends before its checksum")?;
         let checksum = u64::from_be_bytes(*sum);

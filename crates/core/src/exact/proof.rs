@@ -102,19 +102,22 @@ impl Proof {
     }
 }
 
-pub(super) fn goal_of(text: &str) -> Option<Goal> {
-    let (side, what) = text.trim().split_once(' ')?;
-    let side = match side {
-        "first" => Side::First,
-        "second" => Side::Second,
-        _ => return None,
-    };
-    let at_least = match what.trim() {
-        "wins" => Value::Win,
-        "draws at least" => Value::Draw,
-        _ => return None,
-    };
-    Some(Goal { side, at_least })
+impl Goal {
+    /// Reads what `to_string` writes.
+    pub fn parse(text: &str) -> Option<Goal> {
+        let (side, what) = text.trim().split_once(' ')?;
+        let side = match side {
+            "first" => Side::First,
+            "second" => Side::Second,
+            _ => return None,
+        };
+        let at_least = match what.trim() {
+            "wins" => Value::Win,
+            "draws at least" => Value::Draw,
+            _ => return None,
+        };
+        Some(Goal { side, at_least })
+    }
 }
 
 #[cfg(test)]

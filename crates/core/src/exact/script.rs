@@ -1,7 +1,7 @@
 //! A proof as it is checked: the lines of its sections packed into bytes, about a third of the text, so that what is
 //! read need not fit into memory as text nor as a tree of strings. Read from a stream, line by line.
 
-use super::proof::{Goal, Proof, ProofError, Section, goal_of};
+use super::proof::{Goal, Proof, ProofError, Section};
 use std::collections::HashMap;
 use std::io::BufRead;
 
@@ -105,7 +105,7 @@ impl Script {
                 continue;
             }
             if let Some(goal) = line.strip_prefix("goal ") {
-                let goal = goal_of(goal).ok_or_else(|| {
+                let goal = Goal::parse(goal).ok_or_else(|| {
                     wrong("expected 'goal', 'first' or 'second', and 'wins' or 'draws at least'")
                 })?;
                 self.sections.push(Packed::new(goal));

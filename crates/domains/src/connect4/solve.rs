@@ -87,28 +87,6 @@ impl Solver {
         all != BOARD && self.search(position, score - 1, score) >= score || all == BOARD && score <= 0
     }
 
-    /// The score of a position.
-    pub fn score(&mut self, position: Position) -> i32 {
-        let (mut low, mut high) = (-SCORE_MAX, SCORE_MAX);
-        while low < high {
-            // Near zero first: most of what is not settled by then is settled soon.
-            let middle = (low + high + 1).div_euclid(2);
-            let ask = if middle <= 0 && low / 2 < middle {
-                (low / 2).max(low + 1)
-            } else if middle > 0 && high / 2 > middle {
-                high / 2
-            } else {
-                middle
-            };
-            if self.reaches(position, ask) {
-                low = ask;
-            } else {
-                high = ask - 1;
-            }
-        }
-        low
-    }
-
     fn search(&mut self, position: Position, mut alpha: i32, mut beta: i32) -> i32 {
         let (own, all) = position;
         self.nodes += 1;

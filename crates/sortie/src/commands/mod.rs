@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub mod analyse;
+pub mod certificate;
 pub mod compare;
 pub mod convert;
 #[cfg(feature = "neural")]

@@ -3,6 +3,7 @@
 
 use crate::args::Prove as Args;
 use crate::commands::analyse::{ended, name};
+use crate::commands::certificate;
 use crate::contest::{claim, fresh_path, processors, read_request, say_stopped};
 use crate::database::worker::{Before, Book, Consulting, Reader};
 use crate::database::{self, keep};
@@ -62,6 +63,8 @@ pub struct Request {
     pub memory: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    certificate: Option<PathBuf>,
     /// Who is asked where the exact solver has no result, as a player is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub player: Option<String>,
@@ -98,6 +101,24 @@ pub fn run(args: &Args) -> Result<Verdict> {
         }
         board
     };
+    if let (Some(claim), Some(file)) = (&args.claim, &args.certificate) {
+        let goal = Goal::parse(claim).ok_or_else(|| {
+            anyhow!("--claim {claim}: expected 'first' or 'second', and 'wins' or 'draws at least'")
+        })?;
+        let stop = stop_on_signals()?;
+        let budget = certificate::Budget::of(args.job_nodes, args.memory);
+        let made = certificate::make(&instance, board.words(), goal, file, budget, &stop, args.report.quiet)?;
+        match args.report.json {
+            true => output::print_json(&made.to_json())?,
+            false => output::print(&made.text())?,
+        }
+        return Ok(Verdict::Done);
+    }
+    if args.certificate.is_some() && args.position.is_some() {
+        bail!(
+            "--certificate: a certificate begins at the start of the game: give --moves instead of --position"
+        );
+    }
     let statuses = match &args.statuses {
         None => Statuses::default(),
         Some(path) => read_statuses(path)?,
@@ -113,6 +134,7 @@ pub fn run(args: &Args) -> Result<Verdict> {
         seed: args.seed,
         memory: args.memory,
         proof: args.proof.clone(),
+        certificate: args.certificate.clone(),
         player: args.player.clone(),
         db: args.db.clone(),
         db_successors: args.db_successors,
@@ -330,6 +352,27 @@ fn search(
             }
         }
     }
+    let mut certificates = Vec::new();
+    if let Some(file) = request.certificate.as_ref().filter(|_| decided) {
+        // A draw is two claims, each with a file of its own.
+        let goals = tree.goals();
+        for &goal in &goals {
+            let file = match goals.len() {
+                1 => file.clone(),
+                _ => certificate::beside(file, goal.side),
+            };
+            let budget = certificate::Budget::of(request.plan.effort.nodes, request.memory);
+            certificates.push(certificate::make(
+                &instance,
+                &request.moves,
+                goal,
+                &file,
+                budget,
+                &stop,
+                quiet,
+            )?);
+        }
+    }
     if let Some(unread) = book.as_ref().and_then(|book| lock(&book.trouble).take()) {
         output::say(&format!("sortie: the search went on without the database: {unread}"));
     }
@@ -338,7 +381,8 @@ fn search(
         told.insert("audit".into(), serde_json::to_value(audit.tally())?);
     }
     let book = book.as_deref();
-    let report = Report { request, tree: &tree, sound, path, seconds, proof, book, stored, grid: told };
+    let report =
+        Report { request, tree: &tree, sound, path, seconds, proof, certificates, book, stored, grid: told };
     let result = report.to_json();
     let written = folder.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes());
     // What was found is told also when the disk is full by now.
@@ -609,6 +653,7 @@ struct Report<'a> {
     path: &'a Path,
     seconds: f64,
     proof: Option<Written>,
+    certificates: Vec<certificate::Made>,
     book: Option<&'a Book>,
     stored: Option<Added>,
     /// What a grid did.
@@ -635,6 +680,7 @@ impl Report<'_> {
             "nodes": tree.nodes(),
             "seconds": rounded(self.seconds),
             "proof": self.proof.as_ref().map(|w| json!({ "file": output::path(&w.file), "positions": w.proof.positions() })),
+            "certificates": self.certificates.iter().map(certificate::Made::to_json).collect::<Vec<_>>(),
             "database": self.book.map(|book| self.book_json(book)),
             "grid": self.grid,
             "folder": output::path(self.path),
@@ -701,6 +747,9 @@ impl Report<'_> {
             let file = written.file.display();
             text += &format!("proof     {file}, {} positions\n", count(written.proof.positions() as u64));
             text += &format!("verify    {}\n", output::command("verify", &written.file));
+        }
+        for made in &self.certificates {
+            text += &format!("certified {}\n", made.text());
         }
         if let Some(book) = self.book {
             let (tally, added) = (&book.tally, self.stored.unwrap_or_default());

@@ -2,12 +2,13 @@
 
 use crate::Verdict;
 use crate::args::Verify;
+use crate::commands::certificate;
 use crate::contest;
 use crate::output::{self, number, score};
 use crate::source::{Instance, RESULT, Source, UNFINISHED, read_text};
 use anyhow::{Context, Result, anyhow};
 use serde_json::{Value, json};
-use sortie_core::exact::Proof;
+use sortie_core::exact::{Certificate, Proof};
 use sortie_core::{Position, Record};
 use std::io::Read;
 use std::path::Path;
@@ -62,8 +63,10 @@ pub fn run(args: &Verify) -> Result<Verdict> {
 fn check(path: &Path, instance: Option<&str>) -> Result<Checked> {
     if is_log(path) {
         check_log(path)
-    } else if is_proof(path) {
+    } else if begins(path, 12, |begin| Proof::begins(&format!("{} 1", String::from_utf8_lossy(begin)))) {
         check_proof(path, instance)
+    } else if begins(path, 20, Certificate::begins) {
+        certificate::check(path, instance).map(|(row, told)| Checked { row, told })
     } else {
         check_record(path, instance)
     }
@@ -77,11 +80,11 @@ fn is_log(path: &Path) -> bool {
 /// No proof is larger than this.
 const PROOF_BYTES_MAX: u64 = 4 << 30;
 
-/// Whether a file begins as a proof does.
-fn is_proof(path: &Path) -> bool {
-    let mut begin = [0; 12];
+/// Whether a file begins with so many bytes of this kind.
+fn begins(path: &Path, bytes: usize, kind: impl Fn(&[u8]) -> bool) -> bool {
+    let mut begin = vec![0; bytes];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut begin));
-    read.is_ok() && Proof::begins(&format!("{} 1", String::from_utf8_lossy(&begin)))
+    read.is_ok() && kind(&begin)
 }
 
 fn check_log(path: &Path) -> Result<Checked> {

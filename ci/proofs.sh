@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Certificates and a checker that shares nothing with us: proofs/check.c is compiled and goes through the certificates that
+# are kept in proofs/ and through new ones; damaged and forged ones are refused, by it and by `sortie verify`.
+# Usage: ci/proofs.sh [SORTIE]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+. ci/common.sh
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+main() {
+    command -v cc >/dev/null || die "missing: cc"
+    command -v python3 >/dev/null || die "missing: python3"
+    if [[ -n ${1:-} ]]; then sortie=$1; else build; fi
+    sortie=$(realpath "$sortie")
+    (($(wc -l <proofs/check.c) <= 300)) || die "proofs/check.c has more than 300 lines"
+    cc -O2 -std=c99 -pedantic -Wall -Wextra -Werror -o "$folder/check" proofs/check.c
+
+    say "the certificates that are kept"
+    "$folder/check" proofs/*/*.cert >"$folder/kept"
+    "$sortie" verify proofs/*/*.cert >/dev/null
+    echo "$(wc -l <"$folder/kept") hold"
+
+    say "new ones"
+    cd "$folder"
+    make nim nim/21 "first wins"
+    make lost nim/20 "second wins"
+    make three tictactoe/3 "first draws at least"
+    make third tictactoe/3 "second draws at least"
+    make rows breakthrough/4x4 "first wins"
+    make hex hex/4 "second wins" --moves a1
+    make four connect4/7x6 "first wins" --moves "d d d d d b d b b b b c c c c e"
+    # By a tree of jobs, without a claim.
+    "$sortie" prove hex/3 --certificate jobs.cert --out jobs --quiet >/dev/null
+    ./check ./*.cert
+    "$sortie" verify ./*.cert
+
+    say "a claim that does not hold gives no certificate"
+    if "$sortie" prove hex/4 --moves a1 --claim "first wins" --certificate false.cert --quiet 2>said; then
+        die "a false claim was certified"
+    fi
+    grep -q "the claim does not hold here" said && [[ ! -e false.cert ]] || die "$(cat said)"
+
+    say "every flipped bit is refused"
+    mkdir flipped
+    python3 - <<'PYTHON'
+whole = open("third.cert", "rb").read()
+for bit in range(8 * len(whole)):
+    one = bytearray(whole)
+    one[bit // 8] ^= 1 << bit % 8
+    open(f"flipped/{bit}", "wb").write(one)
+PYTHON
+    if find flipped -type f -print0 | xargs -0 -n 500 ./check 2>/dev/null | grep OK; then
+        die "check.c takes a flipped bit"
+    fi
+    if "$sortie" verify flipped/0 flipped/99 flipped/999 >/dev/null 2>&1; then
+        die "verify takes a flipped bit"
+    fi
+
+    say "forgeries with a checksum that fits are refused, with the place"
+    forge short 'body = body[: len(body) // 2]' "there is no answer here"
+    forge other 'text = text.replace(b"second draws", b"second wins")' "ends otherwise than claimed"
+    forge side 'text = text.replace(b"second draws", b"first draws")' "."
+    forge long 'body += b"more"' "."
+    forge bits 'text = re.sub(rb"bits = \d+", b"bits = 1", text)' "."
+    forge count 'text = re.sub(rb"positions = \d+", b"positions = 9", text)' "."
+}
+
+# make NAME INSTANCE CLAIM OPTIONS...
+make() {
+    "$sortie" prove "$2" --claim "$3" --certificate "$1.cert" --job-nodes 100000 --quiet "${@:4}" >/dev/null
+}
+
+# forge NAME CHANGE PATTERN: changes the text or the body of a certificate; check.c must refuse it with these words.
+forge() {
+    python3 - "$1" "$2" <<'PYTHON'
+import re, sys
+text, rest = open("third.cert", "rb").read().split(b"\n\n", 1)
+body = rest[:-8]
+exec(sys.argv[2])
+whole = text + b"\n\n" + body
+checksum = 0xCBF29CE484222325
+for byte in whole:
+    checksum = (checksum ^ byte) * 0x100000001B3 % 2**64
+open("forged-" + sys.argv[1], "wb").write(whole + checksum.to_bytes(8, "big"))
+PYTHON
+    if ./check "forged-$1" 2>said; then die "check.c takes the forgery '$1'"; fi
+    grep -q "layer [0-9]*, position [0-9]*" said && grep -q "$3" said || die "forgery '$1': $(cat said)"
+    if "$sortie" verify "forged-$1" >said 2>&1; then die "verify takes the forgery '$1'"; fi
+    grep -q "layer [0-9]*, position [0-9]*" said || die "forgery '$1': $(cat said)"
+}
+
+main "$@"
