@@ -3,7 +3,7 @@
 
 use crate::costs;
 use crate::duration;
-use crate::engine::{self, Gomocup, Gtp, GtpSpeaker, Lines, Program, Speaker, Spoken, Uci, UciSpeaker};
+use crate::engine::{self, Gomocup, Gtp, GtpSpeaker, Program, Speaker, Spoken, Uci, UciSpeaker};
 use crate::ranks;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
@@ -259,7 +259,7 @@ impl Player {
                 (GtpSpeaker::new(program.clone(), *skips_i).map(|s| Box::new(s) as _), program)
             }
             Player::Gomocup(program) => (Gomocup::new(program.clone()).map(|s| Box::new(s) as _), program),
-            Player::Lines(program) => (Lines::new(program.clone()).map(|s| Box::new(s) as _), program),
+            Player::Lines(program) => (engine::lines(program.clone()), program),
             _ => bail!("expected an engine: uci:PROGRAM, gtp:PROGRAM, gomocup:PROGRAM or text:PROGRAM"),
         };
         Ok((speaker.map_err(|message| anyhow!(message))?, program.time))

@@ -108,6 +108,11 @@ impl Child {
         }
     }
 
+    /// The CPU time that it and what it started have taken, where the system says so.
+    pub fn cpu_seconds(&self) -> Option<f64> {
+        super::cpu::seconds(self.process.id())
+    }
+
     /// How it ended, with its last words.
     fn obituary(&mut self) -> String {
         let mut text = match briefly(|| self.process.try_wait().ok().flatten()) {

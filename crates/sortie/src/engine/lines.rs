@@ -5,21 +5,34 @@
 //! program likes, its chances between 0 and 1 for the side to move, and `win` or `loss` if it is sure.
 
 use super::child::Child;
+use super::dialect::{Dialect, Words};
 use super::{Look, Place, Program, SLICE, Seen, Speaker, seconds};
 use sortie_core::Fault;
 use sortie_core::exact::Asked;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A program that answers line by line.
-pub struct Lines {
+/// A program that answers line by line: in the words of `words=FILE`, or in those of the plain protocol.
+pub fn speaker(mut program: Program) -> Result<Box<dyn Speaker>, String> {
+    match program.options.iter().position(|(key, _)| key == "words") {
+        Some(at) => {
+            let file = program.options.remove(at).1;
+            Ok(Box::new(Dialect::new(program, Words::read(Path::new(&file))?)?))
+        }
+        None => Ok(Box::new(Lines::new(program)?)),
+    }
+}
+
+/// A program that speaks the plain protocol.
+struct Lines {
     program: Program,
     child: Option<Child>,
 }
 
 impl Lines {
     /// Starts the program, so that one that is not there is refused at once.
-    pub fn new(program: Program) -> Result<Lines, String> {
+    fn new(program: Program) -> Result<Lines, String> {
         let child = Some(Child::start(&program.command)?);
         Ok(Lines { program, child })
     }
@@ -107,6 +120,10 @@ impl Speaker for Lines {
 
     fn look(&mut self, look: &Look, asked: Asked) -> Result<Option<Seen>, Fault> {
         self.ask(look, asked).inspect_err(|_| self.child = None)
+    }
+
+    fn cpu_seconds(&self) -> Option<f64> {
+        self.child.as_ref()?.cpu_seconds()
     }
 }
 

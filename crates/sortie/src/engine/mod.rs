@@ -3,6 +3,8 @@
 //! wait, line and number of bytes has a bound.
 
 mod child;
+mod cpu;
+mod dialect;
 mod gomocup;
 mod gtp;
 mod lines;
@@ -14,7 +16,7 @@ mod worker;
 
 pub use gomocup::Gomocup;
 pub use gtp::{Gtp, GtpSpeaker};
-pub use lines::Lines;
+pub use lines::speaker as lines;
 pub use place::{Place, Rules};
 pub use player::Spoken;
 pub use probe::{Probe, probe};
@@ -98,6 +100,10 @@ pub trait Speaker: Send {
     /// Asks it; `None` if that was ended early. After a fault the engine is ended with all it has started, and started
     /// again when it is next asked.
     fn look(&mut self, look: &Look, asked: Asked) -> Result<Option<Seen>, Fault>;
+    /// The CPU time of its process so far, where the system says so.
+    fn cpu_seconds(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// When a wait is over.
@@ -105,13 +111,15 @@ pub trait Speaker: Send {
 struct Deadline {
     start: Instant,
     limit: Option<Duration>,
+    /// CPU time after which an engine that can be stopped is.
+    cpu_seconds: Option<f64>,
 }
 
 impl Deadline {
     fn after(seconds: Option<f64>) -> Deadline {
         // A year stands for all longer times, which an `Instant` might not hold.
         let limit = seconds.map(|s| Duration::from_secs_f64(s.clamp(0.001, 365.0 * 86400.0)));
-        Deadline { start: Instant::now(), limit }
+        Deadline { start: Instant::now(), limit, cpu_seconds: None }
     }
 
     fn is_over(&self) -> bool {
@@ -131,13 +139,25 @@ impl Program {
 
     /// For a move with this budget; endless only where the budget is, which then ends by `stop`.
     fn deadline(&self, budget: &Budget) -> Deadline {
-        let timed = seconds(budget).map(|s| s + self.timeout.unwrap_or(GRACE_SECONDS));
+        let timed = wall(budget).map(|s| s + self.timeout.unwrap_or(GRACE_SECONDS));
         let counted = budget.playouts.or(budget.nodes).map(|_| self.timeout.unwrap_or(UNTIMED_SECONDS));
-        Deadline::after(timed.or(counted))
+        Deadline { cpu_seconds: budget.cpu_seconds, ..Deadline::after(timed.or(counted)) }
     }
 }
 
-/// The time of a budget. An engine of somebody else's is not asked how much CPU time it took: wall time stands for it.
+/// How many times as long as its CPU time a move may take on a machine that has other work.
+const BUSY: f64 = 20.0;
+
+/// The wall time of a budget: CPU time may take longer where that can be measured.
+fn wall(budget: &Budget) -> Option<f64> {
+    let busy = if cfg!(target_os = "linux") { BUSY } else { 1.0 };
+    match (budget.seconds, budget.cpu_seconds.map(|seconds| busy * seconds)) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// The time that an engine is told of which knows wall time only.
 fn seconds(budget: &Budget) -> Option<f64> {
     match (budget.seconds, budget.cpu_seconds) {
         (Some(a), Some(b)) => Some(a.min(b)),

@@ -6,6 +6,11 @@ use sortie_core::{AnyGame, AnyPlayer, Budget, Fault, PlayError, Thought};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+/// An engine that is told its time and cannot be stopped loses when it takes more CPU time than this: so many times its
+/// budget, and so many seconds.
+const CPU_TIMES: f64 = 2.0;
+const CPU_GRACE: f64 = 0.5;
+
 /// The engine, and the position that was set.
 pub struct Spoken {
     speaker: Box<dyn Speaker>,
@@ -45,6 +50,7 @@ impl AnyPlayer for Spoken {
         }
         let look = Look { place: &place, exclude: &[], nodes: count(budget), seconds: seconds(budget) };
         let never = AtomicBool::new(false);
+        let before = self.speaker.cpu_seconds().unwrap_or(0.0);
         let seen = self.speaker.look(&look, Asked { stop, cancel: &never })?;
         let seconds = begun.elapsed().as_secs_f64();
         let Some(seen) = seen else {
@@ -53,8 +59,21 @@ impl AnyPlayer for Spoken {
         let Some(best) = place.find(&seen.best) else {
             return Err(Fault::Nonsense(seen.best.chars().take(80).collect()));
         };
+        let cpu_seconds = self.speaker.cpu_seconds().map_or(0.0, |now| (now - before).max(0.0));
+        if let Some(max) = budget.cpu_seconds
+            && cpu_seconds > CPU_TIMES * max + CPU_GRACE
+        {
+            return Err(Fault::Crashed(format!("it took {cpu_seconds:.1} s of CPU time instead of {max}")));
+        }
         let value = place.to_move.view(seen.value.unwrap_or(0.5));
-        Ok(Thought { best: Some(best), value, playouts: seen.nodes, seconds, ..Thought::default() })
+        Ok(Thought {
+            best: Some(best),
+            value,
+            playouts: seen.nodes,
+            seconds,
+            cpu_seconds,
+            ..Thought::default()
+        })
     }
 
     fn reset(&mut self, _seed: u64) {}

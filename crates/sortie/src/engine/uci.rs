@@ -4,7 +4,7 @@
 //! without separators and understood with or without.
 
 use super::child::Child;
-use super::{Deadline, Look, Place, Program, SLICE, Seen, Speaker, count, seconds};
+use super::{Deadline, Look, Place, Program, SLICE, Seen, Speaker, count, wall};
 use crate::words;
 use sortie_core::exact::Asked;
 use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Fault, Line, Outcome, PlayError, Side, Thought};
@@ -99,8 +99,15 @@ impl Talk {
         let begun = Instant::now();
         deadline.start = begun;
         let (mut told, mut stopped) = (begun, false);
+        // An engine that knows wall time only is stopped when its CPU time is used up.
+        let cpu_begun = deadline.cpu_seconds.and_then(|_| child.cpu_seconds());
+        let cpu_max = deadline.cpu_seconds;
+        let used_up = |child: &Child| match (cpu_max, cpu_begun) {
+            (Some(max), Some(begun)) => child.cpu_seconds().is_some_and(|now| now - begun >= max),
+            _ => false,
+        };
         loop {
-            if !stopped && stop() {
+            if !stopped && (stop() || used_up(child)) {
                 child.say("stop")?;
                 deadline = Deadline { start: Instant::now(), ..grace };
                 stopped = true;
@@ -154,7 +161,7 @@ fn go_line(budget: &Budget) -> String {
     if let Some(count) = count(budget) {
         go += &format!(" nodes {count}");
     }
-    if let Some(seconds) = seconds(budget) {
+    if let Some(seconds) = wall(budget) {
         go += &format!(" movetime {}", ((seconds * 1000.0) as u64).max(1));
     }
     if go == "go" {
@@ -189,12 +196,15 @@ impl Uci {
         let position = position_line(self.start.as_deref(), self.board.words().iter());
         let deadline = self.talk.program.deadline(budget);
         let (begun, mut said) = (Instant::now(), Said::default());
+        let cpu = self.talk.ready()?.cpu_seconds();
         let board = &mut *self.board;
         let mut each = |said: &Said| tell(&said.thought(board, begun));
         let stop = || stop.load(Ordering::Relaxed);
         let answer = self.talk.search(&position, &go_line(budget), deadline, &stop, &mut said, &mut each)?;
         let legal = self.board.legal();
         let mut thought = said.thought(&mut *self.board, begun);
+        let now = self.talk.child.as_ref().and_then(Child::cpu_seconds);
+        thought.cpu_seconds = now.zip(cpu).map_or(0.0, |(now, before)| (now - before).max(0.0));
         match words::find(&answer, &legal) {
             Some(word) => thought.best = Some(word.to_string()),
             None if legal.is_empty() => thought.best = None,
