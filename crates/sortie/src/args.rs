@@ -54,6 +54,8 @@ pub enum Command {
     Convert(crate::commands::convert::Convert),
     /// Let players play games and say what the results mean
     Match(crate::contest::args::Match),
+    /// One player against a list of named opponents, and a table of the results
+    Gauntlet(Gauntlet),
     /// Find good parameters of a player by games
     Tune(crate::contest::args::Tune),
     /// Search many instances by many searches, where it pays, and keep the best of each
@@ -594,6 +596,36 @@ pub struct Prove {
     pub report: ReportArgs,
     #[command(flatten)]
     pub grid: crate::grid::args::GridArgs,
+}
+
+/// `sortie gauntlet`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example of a file:
+  game = \"connect6/19\"
+  player = \"engine\"
+  games = 100
+  limit = \"1s-cpu\"
+  plies = 5
+
+  [[opponent]]
+  name = \"Somebody\"
+  version = \"1.0\"
+  player = \"text[words=somebody.toml]:./somebody\"
+
+Every opponent is a match in a folder of its own under --out; the table is in table.md and result.json there.
+Stopped or killed, the same command with the same --out goes on. docs/gauntlet.md tells more.")]
+pub struct Gauntlet {
+    /// The file with the opponents
+    pub file: PathBuf,
+    /// The folder [default: a new one under runs/]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Games at a time: more than one only where limits are not times [default: 1]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub concurrency: Option<u32>,
+    #[command(flatten)]
+    pub report: ReportArgs,
 }
 
 /// `sortie probe`.

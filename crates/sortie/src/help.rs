@@ -22,6 +22,7 @@ Look    serve    runs in the browser, live        report   about runs, as a file
 Many    broker   the job engine of a grid         worker   do the jobs of others
         campaign many instances, one budget       new      your own, as a crate
 Tools   doctor   what this machine has            completions, man, schema
+        gauntlet named opponents, and a table
 
 `sortie COMMAND --help` tells more of one, `sortie --help-all` of everything.
 Exit codes: 0 done, 1 not found or not verified, 2 misuse.";

@@ -150,6 +150,7 @@ fn command(cli: Cli) -> ExitCode {
         Command::Show(args) => commands::show::run(&args),
         Command::Convert(args) => commands::convert::run(&args),
         Command::Match(args) => commands::match_::run(&args),
+        Command::Gauntlet(args) => commands::gauntlet::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
         Command::Campaign(args) => campaign::run(&args),
         #[cfg(feature = "neural")]

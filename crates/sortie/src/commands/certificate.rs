@@ -4,12 +4,13 @@
 use crate::folder::write_whole;
 use crate::output::{self, count};
 use crate::progress::Progress;
-use crate::source::{Instance, read_bytes, read_text};
+use crate::source::{Instance, read_text};
 use crate::{duration, output::rounded};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value as Json, json};
 use sortie_core::Side;
 use sortie_core::exact::{Certificate, Goal, Making};
+use sortie_runs::text::read_bytes;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -161,7 +162,9 @@ impl Answers {
                 let wrong = |what: &str| anyhow!("{}:{number}: {what}", path.display());
                 if number == 1 {
                     if line != of {
-                        return Err(wrong(&format!("answers for '{line}', not for '{of}'")));
+                        return Err(wrong(&format!(
+                            "answers for '{line}', not for '{of}': remove it, or name another file"
+                        )));
                     }
                     continue;
                 }
@@ -193,12 +196,6 @@ impl Answers {
         }
         Ok(())
     }
-}
-
-/// Reads a certificate.
-pub fn read(path: &Path) -> Result<Certificate> {
-    let bytes = read_bytes(path, BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
-    Certificate::parse(&bytes).map_err(|message| anyhow!("{}: {message}", path.display()))
 }
 
 /// Checks one by the rules: what `--json` and people are told.

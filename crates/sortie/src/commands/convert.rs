@@ -2,12 +2,13 @@
 //! by the rules before anything is written.
 
 use crate::contest::{GAMES, referee::Game};
-use crate::convert::{Format, Read};
+use crate::convert::{Format, Read, terms};
 use crate::folder::{self, write_whole};
 use crate::source::{Instance, POSITION, RESULT, UNFINISHED, plain, read_text};
 use crate::{Verdict, clock, journal, output};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use sortie_core::exact::Proof;
 use sortie_core::{Record, ReplayError};
 use std::path::{Path, PathBuf};
 
@@ -42,6 +43,9 @@ pub struct Convert {
 
 /// Runs the command.
 pub fn run(args: &Convert) -> Result<Verdict> {
+    if args.to == Format::Rocq {
+        return term(args);
+    }
     let log = match args.file.is_dir() {
         true => args.file.join(GAMES),
         false => args.file.clone(),
@@ -65,6 +69,24 @@ pub fn run(args: &Convert) -> Result<Verdict> {
                 path.display()
             ));
         }
+    }
+    Ok(Verdict::Done)
+}
+
+/// A proof as a term, once it has been checked.
+fn term(args: &Convert) -> Result<Verdict> {
+    let at = |message: String| anyhow!("{}: {message}", args.file.display());
+    let text = read_text(&args.file, BYTES_MAX).map_err(at)?;
+    let proof =
+        Proof::parse(&text).map_err(|e| anyhow!("{}:{}: {}", args.file.display(), e.line, e.message))?;
+    let instance = Instance::open_game(&proof.instance).with_context(|| args.file.display().to_string())?;
+    let game = instance.game()?;
+    game.check(&proof).with_context(|| args.file.display().to_string())?;
+    let term = terms::rocq(game, &proof).with_context(|| args.file.display().to_string())?;
+    match &args.out {
+        None => output::print(term.trim_end_matches('\n'))?,
+        Some(path) => write_whole(path, term.as_bytes())
+            .map_err(|error| anyhow!("cannot write {} ({})", path.display(), plain(&error)))?,
     }
     Ok(Verdict::Done)
 }

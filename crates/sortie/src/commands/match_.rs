@@ -32,6 +32,14 @@ pub struct Request {
     pub table: TableSpec,
 }
 
+impl Request {
+    /// A match of two.
+    pub fn pair(players: [&str; 2], rounds: u64, table: TableSpec) -> Request {
+        let players = players.map(String::from).to_vec();
+        Request { format: FORMAT, players, rounds, meet: Format::RoundRobin, sprt: None, table }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Args) -> Result<Verdict> {
     let request = Request {
@@ -149,6 +157,56 @@ impl Hall {
     }
 }
 
+/// Plays a match, or goes on with it, without a word of the result but for the folder: for a gauntlet.
+pub fn play_in(
+    request: &Request,
+    path: &Path,
+    concurrency: u32,
+    stop: &AtomicBool,
+    quiet: bool,
+) -> Result<serde_json::Value> {
+    let hall = Hall::open(request)?;
+    let (home, mut contest) = begin(request, path, &hall)?;
+    let (before, begun) = (contest.played(), Instant::now());
+    let tell = |contest: &Match| live(contest, before, begun.elapsed().as_secs_f64());
+    let ran = contest::run(&home, &mut contest, concurrency, quiet, stop, &tell, |pairing| {
+        hall.play(pairing, stop)
+    });
+    let faults = count_faults(&home, &hall)?;
+    let mut result = report::to_json(&contest, &hall.names, &faults);
+    about(&mut result, request, path);
+    home.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes())?;
+    ran?;
+    Ok(result)
+}
+
+/// The folder and the match, with the games that were played before.
+fn begin(request: &Request, path: &Path, hall: &Hall) -> Result<(Home, Match)> {
+    let mut contest = Match::new(Plan {
+        players: request.players.len(),
+        format: request.meet,
+        rounds: request.rounds,
+        sprt: request.sprt,
+        seed: request.table.seed,
+    });
+    if let Some(sprt) = &request.sprt {
+        sprt.check().map_err(|message| anyhow::anyhow!("{}: {message}", path.join(MATCH).display()))?;
+    }
+    let home = Home::open(path, MATCH, request)?;
+    for (game, line) in home.before.iter().zip(1..) {
+        know(&mut contest, hall, game).with_context(|| format!("{}:{line}", home.games().display()))?;
+    }
+    Ok((home, contest))
+}
+
+/// What a result says besides the figures.
+fn about(result: &mut serde_json::Value, request: &Request, path: &Path) {
+    result["instance"] = json!(request.table.instance);
+    result["folder"] = output::path(path);
+    result["seed"] = json!(request.table.seed);
+    result["version"] = json!(env!("CARGO_PKG_VERSION"));
+}
+
 /// Plays with so many threads, or with the workers of a grid.
 fn hold(
     request: &Request,
@@ -164,20 +222,7 @@ fn hold(
         grid.without_claims()?;
     }
     let hall = Hall::open(request)?;
-    let mut contest = Match::new(Plan {
-        players: request.players.len(),
-        format: request.meet,
-        rounds: request.rounds,
-        sprt: request.sprt,
-        seed: request.table.seed,
-    });
-    if let Some(sprt) = &request.sprt {
-        sprt.check().map_err(|message| anyhow::anyhow!("{}: {message}", path.join(MATCH).display()))?;
-    }
-    let home = Home::open(path, MATCH, request)?;
-    for (game, line) in home.before.iter().zip(1..) {
-        know(&mut contest, &hall, game).with_context(|| format!("{}:{line}", home.games().display()))?;
-    }
+    let (home, mut contest) = begin(request, path, &hall)?;
     let stop = session::stop_on_signals()?;
     let before = contest.played();
     if !quiet {
@@ -214,13 +259,10 @@ fn hold(
     // What was played is told also when the disk is full by now.
     let faults = count_faults(&home, &hall)?;
     let mut result = report::to_json(&contest, &hall.names, &faults);
-    result["instance"] = json!(request.table.instance);
-    result["folder"] = output::path(path);
+    about(&mut result, request, path);
     if let Some(tally) = &spread {
         result["grid"] = tally.clone();
     }
-    result["seed"] = json!(request.table.seed);
-    result["version"] = json!(env!("CARGO_PKG_VERSION"));
     let written = home.write(RESULT, (serde_json::to_string_pretty(&result)? + "\n").as_bytes());
     if json {
         output::print_json(&result)?;

@@ -11,6 +11,7 @@ pub mod doctor;
 pub mod engine;
 #[cfg(feature = "neural")]
 pub mod exit;
+pub mod gauntlet;
 pub mod list;
 pub mod manual;
 pub mod match_;

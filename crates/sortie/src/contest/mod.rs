@@ -2,7 +2,7 @@
 //! played, and a run that works through a source of games. `sortie_jobs::contest` decides which games and what they say.
 
 pub mod args;
-mod budget;
+pub mod budget;
 pub mod opening;
 pub mod referee;
 pub mod report;

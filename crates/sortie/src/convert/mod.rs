@@ -4,6 +4,7 @@
 mod morpion;
 mod routes;
 mod sgf;
+pub mod terms;
 
 use anyhow::{Result, anyhow, bail};
 use sortie_core::{Position, Record};
@@ -23,6 +24,8 @@ pub enum Format {
     Sintef,
     /// Games for two: Smart Game Format
     Sgf,
+    /// Proofs: a strategy as a term of Rocq, for the checker in proofs/rocq
+    Rocq,
 }
 
 /// What a text of any format says.
@@ -71,6 +74,7 @@ impl Format {
             Format::Msr => morpion::read_msr(text),
             Format::Sol | Format::Sintef => routes::read(text),
             Format::Sgf => sgf::read(text),
+            Format::Rocq => unreachable!("no text is taken for it"),
         }
     }
 
@@ -90,6 +94,7 @@ impl Format {
             Format::Pentasol | Format::Msr => domain == "morpion",
             Format::Sol | Format::Sintef => domain == "vrptw",
             Format::Sgf => sgf::GAMES.contains(&domain),
+            Format::Rocq => bail!("--to rocq: expected a proof, as `sortie prove --proof` writes it"),
         };
         if !fits {
             let fit = match domain {
@@ -107,6 +112,7 @@ impl Format {
             Format::Sol => routes::write_sol(record, end),
             Format::Sintef => routes::write_sintef(record, end),
             Format::Sgf => sgf::write(record),
+            Format::Rocq => unreachable!("refused above"),
         }
     }
 }

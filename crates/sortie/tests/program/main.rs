@@ -2,10 +2,12 @@
 
 mod arena_match;
 mod bad_input;
+mod certificate;
 mod convert;
 mod database;
 mod drills;
 mod engines;
+mod gauntlet;
 mod grid;
 mod home;
 mod interrupt;
