@@ -31,7 +31,7 @@ main() {
     make third tictactoe/3 "second draws at least"
     make rows breakthrough/4x4 "first wins"
     make hex hex/4 "second wins" --moves a1
-    make four connect4/7x6 "first wins" --moves "d d d d d b d b b b b c c c c e"
+    make four connect4/7x6 "first wins" --moves "g e e g f f a f c d c a f"
     # By a tree of jobs, without a claim.
     "$sortie" prove hex/3 --certificate jobs.cert --out jobs --quiet >/dev/null
     ./check ./*.cert
