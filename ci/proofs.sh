@@ -61,7 +61,7 @@ PYTHON
 
     say "forgeries with a checksum that fits are refused, with the place"
     forge short 'body = body[: len(body) // 2]' "there is no answer here"
-    forge other 'text = text.replace(b"second draws", b"second wins")' "."
+    forge other 'text = text.replace(b"draws at least", b"wins")' "."
     forge side 'text = text.replace(b"second draws", b"first draws")' "."
     forge long 'body += b"more"' "."
     forge bits 'text = re.sub(rb"bits = \d+", b"bits = 1", text)' "."
