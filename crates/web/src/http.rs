@@ -1,11 +1,13 @@
 //! HTTP/1.1, as much of it as pages need: GET and HEAD, one request a connection, a thread each. Everything has a
-//! bound: the size of a head, the time it may take to come, the connections at a time, the time a reader of a stream
-//! may stall before it is dropped.
+//! bound: the size of a head, the time it may take to come, the connections at a time and from one address, the time an
+//! answer may take, the time a reader of a stream may stall before it is dropped. When all places are taken, whoever has
+//! been the longest in saying what it wants makes room, so that nobody is locked out by those who say nothing.
 
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 /// No head of a request is larger: room for the moves of a long game in an address.
@@ -14,11 +16,20 @@ pub const HEAD_BYTES_MAX: usize = 32 << 10;
 const HEAD_TIME_MAX: Duration = Duration::from_secs(10);
 /// Who reads nothing for so long is dropped.
 pub const STALL_MAX: Duration = Duration::from_secs(5);
+/// An answer that is no stream must have gone by then.
+const BODY_TIME_MAX: Duration = Duration::from_secs(60);
+/// What is still on its way of a request that was refused is read for so long, and no longer than it may take to come.
+const DRAIN_TIME_MAX: Duration = Duration::from_millis(500);
 /// What the system keeps for a reader that is slow.
 #[cfg(unix)]
 const SEND_BYTES: usize = 64 << 10;
 /// Connections at a time; more are told to come back.
 pub const CONNECTIONS_MAX: usize = 256;
+/// Connections from one address.
+pub const ADDRESS_MAX: usize = 224;
+/// What whoever finds no place is told: without a page, because it must cost nothing.
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 43\r\nRetry-After: 1\r\n\
+Connection: close\r\n\r\ntoo many connections: try again in a moment";
 /// Streams at a time, so that pages can still be asked for while all of them are taken.
 pub const STREAMS_MAX: usize = 192;
 
@@ -104,9 +115,73 @@ impl Reply {
 }
 
 /// Where a stream goes. An error means that the reader is gone or stalled: whoever writes then ends.
-pub struct Sink<'a>(&'a mut dyn Write);
+pub struct Sink<'a>(&'a mut dyn Write, Reader);
+
+/// Who reads a stream, to be looked after while nothing is written.
+pub struct Reader(Option<TcpStream>);
+
+impl Reader {
+    /// Whether the connection was closed from the other side.
+    #[cfg(unix)]
+    fn is_gone(&self) -> bool {
+        use rustix::net::{RecvFlags, recv};
+        let Some(stream) = &self.0 else { return false };
+        let read = recv(stream, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
+        match read {
+            Ok((n, _)) => n == 0,
+            Err(error) => error != rustix::io::Errno::AGAIN && error != rustix::io::Errno::INTR,
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn is_gone(&self) -> bool {
+        false
+    }
+
+    /// Does something that can be told to stop: it is when the reader has gone, or after so long.
+    pub fn attend<T>(&self, longest: Duration, stop: &AtomicBool, work: impl FnOnce() -> T) -> T {
+        let (done, woken) = (Mutex::new(false), Condvar::new());
+        let until = Instant::now() + longest;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut ended = lock(&done);
+                while !*ended {
+                    let waited = woken.wait_timeout(ended, LOOK_EVERY);
+                    ended = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+                    if !*ended && (Instant::now() >= until || self.is_gone()) {
+                        return stop.store(true, Ordering::Relaxed);
+                    }
+                }
+            });
+            // Also when the work ends in a panic: nobody would wake the other thread.
+            let _end = Ends(&done, &woken);
+            work()
+        })
+    }
+}
+
+/// How often a reader is looked after.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+struct Ends<'a>(&'a Mutex<bool>, &'a Condvar);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        *lock(self.0) = true;
+        self.1.notify_all();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
 
 impl Sink<'_> {
+    /// Who reads it.
+    pub fn reader(&self) -> Reader {
+        Reader(self.1.0.as_ref().and_then(|stream| stream.try_clone().ok()))
+    }
+
     /// Sends an event: its name, its id if a reader that comes back shall give it, its data of one line.
     pub fn send(&mut self, name: &str, id: Option<&str>, data: &str) -> io::Result<()> {
         let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
@@ -122,7 +197,7 @@ impl Sink<'_> {
 
     #[cfg(test)]
     pub fn new(to: &mut dyn Write) -> Sink<'_> {
-        Sink(to)
+        Sink(to, Reader(None))
     }
 }
 
@@ -143,6 +218,86 @@ pub struct Load {
     pub connections: AtomicUsize,
     /// Streams among them.
     pub streams: AtomicUsize,
+    doors: Mutex<Doors>,
+}
+
+/// Who is there.
+#[derive(Default)]
+struct Doors {
+    next: u64,
+    /// By number, so the oldest first: where from, and the connection as long as it has not said what it wants.
+    open: BTreeMap<u64, (IpAddr, Option<TcpStream>)>,
+}
+
+impl Doors {
+    /// Makes room for one more from an address. False: nobody can be sent away.
+    fn room(&mut self, from: IpAddr) -> bool {
+        let mut counts: HashMap<IpAddr, usize> = HashMap::new();
+        self.open.values().for_each(|(address, _)| *counts.entry(*address).or_default() += 1);
+        let full = self.open.len() >= CONNECTIONS_MAX;
+        if counts.get(&from).is_some_and(|&n| n >= ADDRESS_MAX) {
+            return self.send_away(|address| address == from);
+        }
+        if !full {
+            return true;
+        }
+        // Those who have most of the places give one up first.
+        let waiting = self.open.values().filter(|(_, stream)| stream.is_some());
+        let most = waiting.map(|(address, _)| counts[address]).max();
+        self.send_away(|address| Some(counts[&address]) == most)
+    }
+
+    /// Ends the connection that has been silent for longest.
+    fn send_away(&mut self, whose: impl Fn(IpAddr) -> bool) -> bool {
+        let silent = |(_, (address, stream)): &(&u64, &(IpAddr, Option<TcpStream>))| {
+            stream.is_some() && whose(*address)
+        };
+        let Some(number) = self.open.iter().find(silent).map(|(number, _)| *number) else { return false };
+        if let Some((_, Some(stream))) = self.open.remove(&number) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        true
+    }
+}
+
+/// A connection that was let in, while it lives.
+struct Door<'a> {
+    load: &'a Load,
+    number: u64,
+}
+
+impl Load {
+    /// Lets a connection in, if there is room or room can be made.
+    fn enter(&self, stream: &TcpStream) -> Option<u64> {
+        let from = stream.peer_addr().ok()?.ip();
+        let silent = stream.try_clone().ok()?;
+        let mut doors = lock(&self.doors);
+        if !doors.room(from) {
+            return None;
+        }
+        doors.next += 1;
+        let number = doors.next;
+        doors.open.insert(number, (from, Some(silent)));
+        self.connections.store(doors.open.len(), Ordering::Relaxed);
+        Some(number)
+    }
+}
+
+impl Door<'_> {
+    /// It has said what it wants, or all it is going to say: it is not sent away any more.
+    fn has_spoken(&self) {
+        if let Some((_, stream)) = lock(&self.load.doors).open.get_mut(&self.number) {
+            *stream = None;
+        }
+    }
+}
+
+impl Drop for Door<'_> {
+    fn drop(&mut self) {
+        let mut doors = lock(&self.load.doors);
+        doors.open.remove(&self.number);
+        self.load.connections.store(doors.open.len(), Ordering::Relaxed);
+    }
 }
 
 /// One more while it lives, if there is room.
@@ -170,11 +325,16 @@ pub fn listen(listener: &TcpListener, site: Arc<impl Answer>, load: Arc<Load>) {
             std::thread::sleep(Duration::from_millis(50));
             continue;
         };
+        let Some(number) = load.enter(&stream) else {
+            // It fits into what the system keeps for the connection, so this does not wait for anybody.
+            let _ = stream.set_nonblocking(true).and_then(|()| (&stream).write_all(FULL));
+            continue;
+        };
         let (site, load) = (site.clone(), load.clone());
         let spawned = std::thread::Builder::new().name("page".into()).spawn(move || {
-            let place = Place::take(&load.connections, CONNECTIONS_MAX);
+            let door = Door { load: &load, number };
             // Nothing can be done for a reader that has gone.
-            let _ = connection(stream, &*site, &load, place.is_some());
+            let _ = connection(stream, &*site, &load, &door);
         });
         if spawned.is_err() {
             std::thread::sleep(Duration::from_millis(50));
@@ -182,30 +342,24 @@ pub fn listen(listener: &TcpListener, site: Arc<impl Answer>, load: Arc<Load>) {
     }
 }
 
-fn connection(mut stream: TcpStream, site: &impl Answer, load: &Load, room: bool) -> io::Result<()> {
+fn connection(mut stream: TcpStream, site: &impl Answer, load: &Load, door: &Door) -> io::Result<()> {
     stream.set_write_timeout(Some(STALL_MAX))?;
     stream.set_nodelay(true)?;
     // The system would keep megabytes for a reader that reads nothing, and a stall would show only after minutes.
     #[cfg(unix)]
     let _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BYTES);
-    if !room {
-        return write_reply(
-            &mut stream,
-            site.refuse(503, "too many connections: try again in a moment"),
-            false,
-        );
-    }
     let request = match read_head(&mut stream).map(|head| parse(&head)) {
         Ok(Ok(request)) => request,
         Ok(Err((status, why))) => {
             write_reply(&mut stream, site.refuse(status, &why), false)?;
             // What is still on its way would make the system throw our answer away.
-            let _ = stream.shutdown(std::net::Shutdown::Write);
-            let _ = io::copy(&mut (&mut stream).take(1 << 20), &mut io::sink());
+            let _ = stream.shutdown(Shutdown::Write);
+            drain(&mut stream);
             return Ok(());
         }
         Err(error) => return Err(error),
     };
+    door.has_spoken();
     let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| site.answer(&request)));
     let mut reply =
         answered.unwrap_or_else(|_| site.refuse(500, "a bug in Sortie: the page could not be made"));
@@ -224,6 +378,36 @@ fn connection(mut stream: TcpStream, site: &impl Answer, load: &Load, room: bool
         site.dropped();
     }
     written
+}
+
+/// Reads for a moment what nobody wants.
+fn drain(stream: &mut TcpStream) {
+    let (until, mut part) = (Instant::now() + DRAIN_TIME_MAX, [0; 4096]);
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
+            return;
+        }
+        if !matches!(stream.read(&mut part), Ok(1..)) {
+            return;
+        }
+    }
+}
+
+/// Writes all of it, or as much as whoever reads takes in time.
+fn write_in_time(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        if Instant::now() >= until {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        match stream.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => bytes = &bytes[n..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// The bytes up to the empty line.
@@ -324,10 +508,11 @@ fn write_reply(stream: &mut TcpStream, reply: Reply, head_only: bool) -> io::Res
     stream.write_all(head.as_bytes())?;
     match reply.body {
         _ if head_only => {}
-        Body::Whole(body) => stream.write_all(&body)?,
+        Body::Whole(body) => write_in_time(stream, &body, Instant::now() + BODY_TIME_MAX)?,
         Body::Stream(write) => {
             stream.write_all(b"retry: 1000\n\n")?;
-            write(&mut Sink(stream))?;
+            let reader = Reader(stream.try_clone().ok());
+            write(&mut Sink(stream, reader))?;
         }
     }
     stream.flush()
@@ -376,6 +561,123 @@ mod tests {
         assert_eq!(status(b"GET http://elsewhere/ HTTP/1.1\r\n\r\n"), 400);
         assert_eq!(status(b"GET /%ff HTTP/1.1\r\n\r\n"), 400);
         assert_eq!(status(&vec![b'a'; HEAD_BYTES_MAX + 1]), 431);
+    }
+
+    struct Hello;
+
+    impl Answer for Hello {
+        fn answer(&self, request: &Request) -> Reply {
+            match request.path.first().map(String::as_str) {
+                Some("spin") => Reply::stream(|sink| {
+                    // What a thought does that nobody waits for any more.
+                    let (reader, stop) = (sink.reader(), AtomicBool::new(false));
+                    reader.attend(Duration::from_secs(600), &stop, || {
+                        while !stop.load(Ordering::Relaxed) {
+                            std::thread::yield_now();
+                        }
+                    });
+                    Ok(())
+                }),
+                _ => Reply::whole(200, "text/plain", b"hello".to_vec()),
+            }
+        }
+
+        fn refuse(&self, status: u16, why: &str) -> Reply {
+            Reply::whole(status, "text/plain", why.as_bytes().to_vec())
+        }
+
+        fn dropped(&self) {}
+    }
+
+    fn serve() -> (std::net::SocketAddr, Arc<Load>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, load) = (listener.local_addr().unwrap(), Arc::new(Load::default()));
+        let held = load.clone();
+        std::thread::spawn(move || listen(&listener, Arc::new(Hello), held));
+        (address, load)
+    }
+
+    fn say(address: std::net::SocketAddr, text: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(text.as_bytes()).unwrap();
+        stream
+    }
+
+    fn answer(address: std::net::SocketAddr) -> String {
+        let mut text = String::new();
+        say(address, "GET / HTTP/1.1\r\n\r\n").read_to_string(&mut text).unwrap();
+        text
+    }
+
+    /// Defect 5: 256 trickling POSTs locked everybody out, before anybody asked for the token.
+    #[test]
+    fn those_who_trickle_do_not_lock_out_those_who_ask() {
+        let (address, load) = serve();
+        // Whoever opens more connections than there are places takes them from itself.
+        let mut slow = Vec::new();
+        for n in 0..2 * CONNECTIONS_MAX {
+            let head = if n % 2 == 0 {
+                "POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n"
+            } else {
+                "GET / HTTP/1.1\r\nX: "
+            };
+            slow.push(say(address, head));
+        }
+        assert!(answer(address).ends_with("hello"));
+        for stream in &mut slow {
+            let _ = stream.write_all(b"a");
+        }
+        assert!(answer(address).ends_with("hello"));
+        assert!(load.connections.load(Ordering::Relaxed) <= CONNECTIONS_MAX);
+    }
+
+    #[test]
+    fn when_nobody_can_be_sent_away_the_next_one_is_told_to_come_back() {
+        let (address, load) = serve();
+        let streams: Vec<TcpStream> =
+            (0..ADDRESS_MAX).map(|_| say(address, "GET /spin HTTP/1.1\r\n\r\n")).collect();
+        // Streams have places of their own; those that find none are answered and gone.
+        while load.streams.load(Ordering::Relaxed) < STREAMS_MAX {
+            std::thread::yield_now();
+        }
+        assert!(answer(address).ends_with("hello"));
+        drop(streams);
+        assert!(answer(address).ends_with("hello"));
+        let text = std::str::from_utf8(FULL).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("Content-Length: {}", body.len())) && head.contains("503"));
+        // Defect 9: what nobody waits for any more ends.
+        while load.streams.load(Ordering::Relaxed) > 0 {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn places_are_given_up_by_those_who_have_most_of_them() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut doors = Doors::default();
+        let [greedy, other, new] = [1, 2, 3].map(|n| IpAddr::from([10, 0, 0, n]));
+        let mut enter = |doors: &mut Doors, from: IpAddr, silent: bool| {
+            let room = doors.room(from);
+            doors.next += 1;
+            if room {
+                doors.open.insert(doors.next, (from, silent.then(|| stream.try_clone().unwrap())));
+            }
+            room
+        };
+        assert!(enter(&mut doors, other, true));
+        (0..CONNECTIONS_MAX).for_each(|_| assert!(enter(&mut doors, greedy, true)));
+        let count =
+            |doors: &Doors, of: IpAddr| doors.open.values().filter(|(address, _)| *address == of).count();
+        assert_eq!((count(&doors, greedy), count(&doors, other)), (ADDRESS_MAX, 1));
+        (0..CONNECTIONS_MAX)
+            .for_each(|n| assert!(enter(&mut doors, IpAddr::from([10, 0, 1, n as u8]), true)));
+        assert!(enter(&mut doors, new, true));
+        assert_eq!(doors.open.len(), CONNECTIONS_MAX);
+        assert!(count(&doors, new) == 1 && count(&doors, greedy) < 10);
+        doors.open.values_mut().for_each(|(_, stream)| *stream = None);
+        assert!(!enter(&mut doors, new, true));
     }
 
     #[test]

@@ -24,6 +24,8 @@ const SECONDS_MIN: f64 = 0.05;
 const MEMORY: u32 = 128;
 /// Whoever finds all thinkers at work waits so long.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A thought ends so long after its time whatever it is at.
+const OVERTIME: Duration = Duration::from_millis(500);
 /// Moves that are shown of a thought.
 const LINES: usize = 10;
 /// A thought is told so often at most.
@@ -209,13 +211,16 @@ fn answer(
     let stop = AtomicBool::new(false);
     let (mut told, mut gone) = (Instant::now(), Ok(()));
     let budget = Budget { seconds: Some(seconds), ..Budget::default() };
-    let thought = engine.think(&budget, &stop, &mut |thought| {
+    // A thought may look up only now and then: whoever hung up, or a limit that has passed, ends it all the same.
+    let (reader, longest) = (sink.reader(), Duration::from_secs_f64(seconds) + OVERTIME);
+    let mut tell = |thought: &Thought| {
         if told.elapsed() >= TELL_EVERY && gone.is_ok() {
             told = Instant::now();
             gone = sink.send("thought", None, &opinion(thought, side_to_move).to_string());
             stop.store(gone.is_err(), Ordering::Relaxed);
         }
-    });
+    };
+    let thought = reader.attend(longest, &stop, || engine.think(&budget, &stop, &mut tell));
     gone?;
     match thought {
         Ok(thought) => {

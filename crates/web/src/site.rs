@@ -188,6 +188,17 @@ impl Site {
         {
             return Some(self.refuse(403, "this may not be fetched from the pages of another site"));
         }
+        // What burns time here is started by our own pages, or by hand: not by a page of another site that opens it in a
+        // frame or a window, and not by one on another port of this machine.
+        let from = request.header("sec-fetch-site");
+        let api = request.path.first().is_some_and(|part| part == "api");
+        let own = |origin: &str| origin.split_once("://").is_some_and(|(_, origin)| origin == host);
+        if api
+            && (from.is_some_and(|from| !["same-origin", "none"].contains(&from))
+                || request.header("origin").is_some_and(|origin| !own(origin)))
+        {
+            return Some(self.refuse(403, "this may not be fetched from the pages of another site"));
+        }
         let token = self.token.as_deref()?;
         if request.ask("token").is_some_and(|given| same(given, token)) {
             // The token goes from the address into a cookie, so that it is not in every link and every screenshot.

@@ -225,3 +225,24 @@ fn names_with_markup_are_shown_not_run() {
         }
     }
 }
+
+/// Defect 9: a page elsewhere could start a thought, and a game with a huge cost burnt minutes past every limit.
+#[test]
+fn thoughts_are_started_by_our_own_pages_and_of_games_that_cost_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let local = site(home.path(), None, true);
+    let think = "/api/board?game=connect4/7x6";
+    for (headers, status) in [
+        ("", 200),
+        ("Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\n", 200),
+        ("Sec-Fetch-Site: same-origin\r\nOrigin: http://localhost:8080\r\n", 200),
+        ("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n", 403),
+        ("Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: cors\r\n", 403),
+        ("Origin: http://evil.example\r\n", 403),
+        ("Origin: null\r\n", 403),
+    ] {
+        assert_eq!(get(&local, think, &format!("{LOCAL}{headers}")).0, status, "{headers}");
+    }
+    let costly = get(&local, "/api/board?game=pgame/8:depth=20,cost=1000000000", LOCAL);
+    assert!(costly.0 == 400 && costly.1.contains("cost"), "{}", costly.1);
+}
