@@ -18,8 +18,56 @@ pub struct Broker {
     pub store: PathBuf,
     /// What those who join must know.
     pub token: Option<String>,
+    /// Who may join, each with a credential of its own, in place of a token: workers, and clients.
+    pub members: Vec<Member>,
+    /// Its certificate and the key, for connections that nobody reads.
+    pub tls: Option<(PathBuf, PathBuf)>,
     /// Bytes on the disk, at most.
     pub bytes_max: u64,
+}
+
+/// Somebody with a credential.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// What the engine knows it by.
+    pub name: String,
+    /// What it has to say.
+    pub password: String,
+    /// It has runs of its own, and not only jobs of others.
+    pub client: bool,
+}
+
+impl Member {
+    /// What may be done with the credential: a client does everything, a worker what it takes to work under its own name.
+    fn permissions(&self) -> String {
+        let name = &self.name;
+        if self.client {
+            return "{ publish: \">\", subscribe: \">\" }".into();
+        }
+        // It asks for tasks and acknowledges them, says how it is, and answers; it hears of runs and what they call off.
+        let publish = [
+            "sortie.hello".to_string(),
+            format!("sortie.worker.{name}.*"),
+            format!("sortie.answers.*.{name}"),
+            "sortie.notes.*".into(),
+            "$JS.API.CONSUMER.MSG.NEXT.*.workers".into(),
+            "$JS.ACK.*.workers.>".into(),
+            "$JS.ACK.*.*.*.workers.>".into(),
+        ];
+        let subscribe = ["sortie.run.*".to_string(), "sortie.cancel.*".into(), format!("{}.>", inbox(name))];
+        let list =
+            |subjects: &[String]| subjects.iter().map(|s| format!("\"{s}\"")).collect::<Vec<_>>().join(", ");
+        format!(
+            "{{ publish: {{ allow: [{}] }}, subscribe: {{ allow: [{}] }} }}",
+            list(&publish),
+            list(&subscribe)
+        )
+    }
+}
+
+/// Where answers to a credential's requests come: nobody else may listen there.
+pub fn inbox(credential: &str) -> String {
+    format!("_INBOX_{credential}")
 }
 
 /// Why there is no engine.
@@ -43,6 +91,9 @@ pub enum BrokerError {
         "--listen {0} can be reached from other machines: give it a --token that workers and clients must know"
     )]
     Open(SocketAddr),
+    /// Two ways in.
+    #[error("--token and --member: either all share a token, or each has a credential of its own")]
+    Both,
     /// A token that cannot be written down.
     #[error("--token: expected 8 to 128 letters, digits, - or _")]
     Token,
@@ -61,10 +112,13 @@ impl Broker {
     pub fn check(&self) -> Result<(), BrokerError> {
         let sound = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         match &self.token {
+            Some(_) if !self.members.is_empty() => Err(BrokerError::Both),
             Some(token) if !TOKEN_CHARS.contains(&token.len()) || !token.chars().all(sound) => {
                 Err(BrokerError::Token)
             }
-            None if !self.listen.ip().is_loopback() => Err(BrokerError::Open(self.listen)),
+            None if self.members.is_empty() && !self.listen.ip().is_loopback() => {
+                Err(BrokerError::Open(self.listen))
+            }
             _ => Ok(()),
         }
     }
@@ -90,6 +144,26 @@ impl Broker {
         if let Some(token) = &self.token {
             let _ = writeln!(text, "authorization {{\n  token: \"{token}\"\n  timeout: 5\n}}");
         }
+        if !self.members.is_empty() {
+            text += "authorization {\n  timeout: 5\n  users: [\n";
+            for member in &self.members {
+                let Member { name, password, .. } = member;
+                let may = member.permissions();
+                let _ = writeln!(
+                    text,
+                    "    {{ user: \"{name}\", password: \"{password}\", permissions: {may} }}"
+                );
+            }
+            text += "  ]\n}\n";
+        }
+        if let Some((certificate, key)) = &self.tls {
+            let quoted = |path: &Path| path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+            let (certificate, key) = (quoted(certificate), quoted(key));
+            let _ = writeln!(
+                text,
+                "tls {{\n  cert_file: \"{certificate}\"\n  key_file: \"{key}\"\n  timeout: 5\n}}"
+            );
+        }
         text
     }
 
@@ -108,8 +182,48 @@ impl Broker {
     }
 }
 
-/// Only its owner may read a file with a token.
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+/// Makes a certificate for these addresses and the key to it, if they are not there, with the program `openssl`.
+pub fn certificate(folder: &Path, hosts: &[String]) -> Result<(PathBuf, PathBuf), BrokerError> {
+    let (certificate, key) = (folder.join("certificate.pem"), folder.join("certificate.key"));
+    if certificate.is_file() && key.is_file() {
+        return Ok((certificate, key));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| BrokerError::Io { path: folder.into(), error })?;
+    // Whoever makes the file decides who may read it.
+    write_private(&key, "").map_err(|error| BrokerError::Io { path: key.clone(), error })?;
+    let kind = |host: &String| if host.parse::<IpAddr>().is_ok() { "IP" } else { "DNS" };
+    let names: Vec<String> = hosts.iter().map(|host| format!("{}:{host}", kind(host))).collect();
+    let made = Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-days",
+            "825",
+        ])
+        .args(["-subj", "/CN=sortie broker", "-addext", "basicConstraints=critical,CA:FALSE"])
+        .args(["-addext", &format!("subjectAltName={}", names.join(","))])
+        .arg("-keyout")
+        .arg(&key)
+        .arg("-out")
+        .arg(&certificate)
+        .stdin(Stdio::null())
+        .output();
+    let failed = |error| BrokerError::Io { path: "openssl".into(), error };
+    let made = made.map_err(failed)?;
+    if !made.status.success() {
+        let said = String::from_utf8_lossy(&made.stderr).lines().last().unwrap_or_default().to_string();
+        return Err(failed(std::io::Error::other(said)));
+    }
+    Ok((certificate, key))
+}
+
+/// Only its owner may read a file with a secret.
+pub fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write;
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -162,6 +276,8 @@ mod tests {
             listen: listen.parse().unwrap(),
             store: PathBuf::from("a \"store\""),
             token: token.map(str::to_string),
+            members: Vec::new(),
+            tls: None,
             bytes_max: 1 << 30,
         }
     }
@@ -193,6 +309,36 @@ mod tests {
             let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
             assert_eq!(mode & 0o077, 0);
         }
+    }
+
+    #[test]
+    fn a_worker_with_a_credential_may_speak_under_its_own_name_alone() {
+        let member =
+            |name: &str, client| Member { name: name.into(), password: "secret-of-it".into(), client };
+        let members = vec![member("hunter", true), member("eve", false)];
+        let open = Broker { members, ..broker("0.0.0.0:4222", None) };
+        assert!(open.check().is_ok());
+        assert!(matches!(
+            Broker { token: Some("long-enough".into()), ..open.clone() }.check(),
+            Err(BrokerError::Both)
+        ));
+        let text = open.settings();
+        let eve = text.lines().find(|line| line.contains("\"eve\"")).expect("her line");
+        for allowed in ["sortie.worker.eve.*", "sortie.answers.*.eve", "_INBOX_eve.>", "$JS.ACK.*.workers.>"]
+        {
+            assert!(eve.contains(&format!("\"{allowed}\"")), "{allowed}: {eve}");
+        }
+        // No tickets of others, no runs, no cancellations, no streams of her own.
+        for refused in
+            ["sortie.jobs", "STREAM", "\">\"", "publish: { allow: [\"sortie.run", "_INBOX.>", "sortie.>"]
+        {
+            assert!(!eve.contains(refused), "{refused}: {eve}");
+        }
+        let own =
+            |subject: &str| crate::wire::names::answers("s", "eve").replace("s.eve", "*.eve") == subject;
+        assert!(own("sortie.answers.*.eve"));
+        let secure = Broker { tls: Some(("c.pem".into(), "c.key".into())), ..open };
+        assert!(secure.settings().contains("cert_file: \"c.pem\""));
     }
 
     #[test]

@@ -25,6 +25,10 @@ pub struct Address {
     pub url: String,
     /// What the engine wants to hear from those who join.
     pub token: Option<String>,
+    /// A name and a password of one's own, in its place.
+    pub credential: Option<(String, String)>,
+    /// A certificate that the server's must be, or be signed by, besides those that the system knows.
+    pub certificate: Option<std::path::PathBuf>,
 }
 
 impl Address {
@@ -46,6 +50,8 @@ impl Address {
         Ok(Address {
             url: format!("{scheme}://{host}"),
             token: token.or(before).filter(|t| !t.is_empty()).map(str::to_string),
+            credential: None,
+            certificate: None,
         })
     }
 }
@@ -79,7 +85,7 @@ pub enum GridError {
         why: String,
     },
     /// It wants to hear something else.
-    #[error("the grid at {0} does not let us in: give the right --token")]
+    #[error("the grid at {0} does not let us in: give the right --token-file, or --credential")]
     Token(String),
     /// The engine is too old.
     #[error("the NATS server at {url} is version {version}: expected 2.12 or later, with JetStream")]
@@ -128,6 +134,13 @@ pub async fn connect(
         });
     if let Some(token) = &address.token {
         options = options.token(token.clone());
+    }
+    if let Some((name, password)) = &address.credential {
+        options = options.user_and_password(name.clone(), password.clone());
+        options = options.custom_inbox_prefix(crate::broker::inbox(name));
+    }
+    if let Some(certificate) = &address.certificate {
+        options = options.add_root_certificates(certificate.clone()).require_tls(true);
     }
     let client = options.connect(address.url.as_str()).await.map_err(|error| match cause(&error) {
         why if why.contains("authorization") => GridError::Token(address.url.clone()),
@@ -242,7 +255,15 @@ mod tests {
     #[test]
     fn addresses() {
         let address = Address::parse("nats://secret@host:4222", None).unwrap();
-        assert_eq!(address, Address { url: "nats://host:4222".into(), token: Some("secret".into()) });
+        assert_eq!(
+            address,
+            Address {
+                url: "nats://host:4222".into(),
+                token: Some("secret".into()),
+                credential: None,
+                certificate: None
+            }
+        );
         assert_eq!(Address::parse("host:1", Some("t")).unwrap().url, "nats://host:1");
         assert_eq!(Address::parse("tls://[::1]:4222", None).unwrap().token, None);
         for text in ["", "http://host:1", "nats://", "nats://a b", "nats://secret@", "\u{1F600}"] {

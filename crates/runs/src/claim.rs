@@ -5,7 +5,7 @@ use crate::clock;
 use crate::folder::{self, Folder, refuse_other_format, write_whole};
 use crate::kind::Kind;
 use crate::limits::TEXT_BYTES_MAX;
-use crate::text::{line_of, read_text};
+use crate::text::{line_of, plain_file, read_text};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -47,6 +47,7 @@ where
 /// Reads what a folder was asked for. One of another format is refused before anything is made of its words.
 pub fn read_request<R: DeserializeOwned>(path: &Path, file: &str) -> Result<R> {
     let path = path.join(file);
+    plain_file(&path).with_context(|| path.display().to_string())?;
     let text =
         read_text(&path, TEXT_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
     refuse_other_format(&path, &text, FORMAT)?;

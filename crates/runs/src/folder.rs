@@ -8,12 +8,12 @@ use crate::event::Event;
 pub use crate::kind::SPEC;
 use crate::limits::{STREAMS_MAX, TEXT_BYTES_MAX, THREADS_MAX};
 use crate::spec::Spec;
-use crate::text::{line_of, plain, read_text};
+use crate::text::{line_of, plain, plain_file, read_inside, read_text};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 use sortie_core::Record;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// What happened, one JSON object a line.
@@ -28,6 +28,9 @@ pub const RESULT: &str = "result.json";
 pub const INSTANCE: &str = "instance.txt";
 /// Held by the process that works in the folder.
 pub const LOCK: &str = "lock";
+
+/// No checkpoint is larger.
+const CHECKPOINT_BYTES_MAX: u64 = 1 << 30;
 
 /// The version of the folder's format.
 pub const FORMAT: u32 = 1;
@@ -123,6 +126,7 @@ impl Folder {
     /// Reads the spec.
     pub fn read_spec(&self) -> Result<Spec> {
         let path = self.path.join(SPEC);
+        plain_file(&path).with_context(|| path.display().to_string())?;
         let text =
             read_text(&path, TEXT_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
         refuse_other_format(&path, &text, FORMAT)?;
@@ -146,11 +150,11 @@ impl Folder {
     /// Reads the checkpoint; `Ok(None)` if there is none, an error if it is torn or of another run.
     pub fn read_checkpoint(&self, spec: &Spec) -> Result<Option<Checkpoint>> {
         let path = self.path.join(CHECKPOINT);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => bail!("{}: {}", path.display(), plain(&error)),
-        };
+        if !path.exists() {
+            return Ok(None);
+        }
+        let bytes = read_inside(&path, CHECKPOINT_BYTES_MAX);
+        let bytes = bytes.map_err(|message| anyhow!("{}: {message}", path.display()))?;
         let checkpoint = Checkpoint::from_bytes(&bytes)
             .ok_or_else(|| anyhow!("{}: damaged or of another version", path.display()))?;
         if checkpoint.identity != spec.identity() {
@@ -171,6 +175,7 @@ impl Folder {
         if !path.exists() {
             return Ok(None);
         }
+        plain_file(&path).with_context(|| path.display().to_string())?;
         let text =
             read_text(&path, TEXT_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
         Record::parse(&text).map(Some).map_err(|e| anyhow!("{}:{}: {}", path.display(), e.line, e.message))
@@ -179,12 +184,14 @@ impl Folder {
     /// Opens the events for appending.
     pub fn events(&self) -> io::Result<Events> {
         let path = self.path.join(EVENTS);
-        let torn = match fs::read(&path) {
-            Ok(bytes) => bytes.last().is_some_and(|&last| last != b'\n'),
-            Err(_) => false,
-        };
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
-        Ok(Events { file, torn })
+        plain_file(&path)?;
+        let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
+        let mut last = [b'\n'];
+        if file.metadata()?.len() > 0 {
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut last)?;
+        }
+        Ok(Events { file, torn: last != [b'\n'] })
     }
 }
 
@@ -212,7 +219,9 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or_else(|| io::Error::other("not the name of a file"))?;
     let beside = path.with_file_name(temporary(&name.to_string_lossy()));
     let write = || {
-        let mut file = File::create(&beside)?;
+        // What an earlier crash left; or a planted link, through which we would write.
+        let _ = fs::remove_file(&beside);
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&beside, path)
@@ -301,7 +310,8 @@ fn make_folders(path: &Path) -> Result<Vec<PathBuf>> {
 
 /// Takes the lock of a folder that is there, whatever it holds.
 pub fn lock(path: &Path) -> Result<Folder> {
-    let file = OpenOptions::new().create(true).write(true).truncate(false).open(path.join(LOCK));
+    let file = plain_file(&path.join(LOCK))
+        .and_then(|()| OpenOptions::new().create(true).write(true).truncate(false).open(path.join(LOCK)));
     let file = file.map_err(|error| unwritable(path, &error))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => bail!("{}: another process is working on this run", path.display()),

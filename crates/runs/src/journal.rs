@@ -6,7 +6,7 @@
 
 use crate::folder::{Folder, sync_folder};
 use crate::limits::{LINE_BYTES_MAX, LOG_BYTES_MAX};
-use crate::text::read_bytes;
+use crate::text::{plain_file, read_bytes};
 use anyhow::{Result, anyhow, bail};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -25,6 +25,10 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     if !path.exists() {
         return Ok(Vec::new());
+    }
+    // Who opens a pipe waits for whoever writes it.
+    if !path.is_file() {
+        bail!("{}: expected a file", path.display());
     }
     let bytes =
         read_bytes(path, LOG_BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
@@ -123,6 +127,8 @@ impl Journal {
 
     fn open_every(folder: &Folder, name: &str, every: Duration) -> io::Result<Journal> {
         let path = folder.path.join(name);
+        // A planted link would have us write where it leads.
+        plain_file(&path)?;
         let made = !path.exists();
         let mut file = OpenOptions::new().create(true).append(true).read(true).open(&path)?;
         let length = mend(&mut file)?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Reads a text file. The error is one line without the path.
@@ -18,6 +18,31 @@ pub fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
     if meta.is_dir() {
         return Err("it is a folder".into());
     }
+    read_open(file, bytes_max)
+}
+
+/// The same for a file of a run folder, which may be a stranger's.
+pub fn read_inside(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
+    plain_file(path).map_err(|error| plain(&error))?;
+    read_bytes(path, bytes_max)
+}
+
+/// Refuses what is no plain file of its own: a link may lead anywhere, and a pipe may never say anything. What is not
+/// there is fine.
+pub fn plain_file(path: &Path) -> io::Result<()> {
+    let kind = match path.symlink_metadata() {
+        Ok(meta) => meta.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    match (kind.is_file(), kind.is_symlink()) {
+        (true, _) => Ok(()),
+        (_, true) => Err(io::Error::other("it is a link: expected a plain file in a run folder")),
+        _ => Err(io::Error::other("expected a plain file in a run folder")),
+    }
+}
+
+fn read_open(file: File, bytes_max: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| plain(&error))?;
     if bytes.len() as u64 > bytes_max {

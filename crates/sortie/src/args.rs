@@ -305,6 +305,9 @@ pub struct Resume {
     /// Threads [default: as before]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
+    /// Start the programs of others that the folder names as players
+    #[arg(long)]
+    pub programs: bool,
     #[command(flatten)]
     pub grid: crate::grid::args::ResumeGridArgs,
     #[command(flatten)]

@@ -64,6 +64,8 @@ mod contest;
 mod convert;
 mod costs;
 mod database;
+#[doc(hidden)]
+pub mod doors;
 mod engine;
 mod font;
 mod front;

@@ -3,6 +3,7 @@
 //! after every batch, and who holds the lock of a second file is the next to have it.
 
 use crate::entry::{Batch, Entry, GameName, REST, SOURCES_MAX, Source, digest};
+use crate::guard::guarded;
 use crate::{Added, Each, Store, StoreError, entry_of};
 use redb::{
     Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction, ReadableDatabase,
@@ -25,7 +26,7 @@ const CACHE_BYTES: usize = 256 << 20;
 /// Entries that a scan reads at a time.
 const PIECE: usize = 10_000;
 /// The version of the tables.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 type Rest = &'static [u8; REST];
 /// Positions whose value depends on nothing else, by key.
@@ -66,9 +67,23 @@ fn lock(reader: &Mutex<Option<Reader>>) -> MutexGuard<'_, Option<Reader>> {
 
 impl Drop for Embedded {
     fn drop(&mut self) {
-        *self.reader() = None;
+        let _ = guarded(|| *self.reader() = None);
     }
 }
+
+/// What could be read of a damaged file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// Entries that are whole.
+    pub entries: u64,
+    /// Entries that do not fit their checksum.
+    pub broken: u64,
+    /// Places at which the file could not be read.
+    pub gaps: u64,
+}
+
+/// The first step over what cannot be read; the next ones are twice as long. A page of a million entries spans 2^115.
+const GAP_STEP: u128 = 1 << 100;
 
 struct Tables {
     plain: Option<Plain>,
@@ -96,6 +111,13 @@ impl Embedded {
         }
     }
 
+    /// The B-tree found what cannot be.
+    fn damaged(&self, why: &str) -> StoreError {
+        self.broken(format!(
+            "the file is damaged ({why}): `sortie db check --save NEW` saves what can be read"
+        ))
+    }
+
     fn busy(&self) -> StoreError {
         StoreError::Busy(self.path.display().to_string())
     }
@@ -121,7 +143,14 @@ impl Embedded {
 
     /// Opens the file for writing, alone.
     fn write<T>(&self, work: impl FnOnce(&mut Database) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        *self.reader() = None;
+        guarded(|| *self.reader() = None).map_err(|why| self.damaged(&why))?;
+        guarded(|| self.write_unguarded(work)).unwrap_or_else(|why| Err(self.damaged(&why)))
+    }
+
+    fn write_unguarded<T>(
+        &self,
+        work: impl FnOnce(&mut Database) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let until = Instant::now() + self.wait;
         let queue = self.queue(until)?;
         loop {
@@ -149,13 +178,25 @@ impl Embedded {
         work: impl FnOnce(&mut Reader) -> Result<T, StoreError>,
     ) -> Result<Option<T>, StoreError> {
         let mut reader = self.reader();
+        let read = guarded(|| self.read_with(&mut reader, work));
+        read.unwrap_or_else(|why| {
+            let _ = guarded(|| *reader = None);
+            Err(self.damaged(&why))
+        })
+    }
+
+    fn read_with<T>(
+        &self,
+        reader: &mut Option<Reader>,
+        work: impl FnOnce(&mut Reader) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
         if reader.is_none() {
             *reader = self.open()?;
             let held = self.reader.clone();
             // It is given back though nobody asks again.
             std::thread::spawn(move || {
                 std::thread::sleep(HOLD);
-                *lock(&held) = None;
+                let _ = guarded(|| *lock(&held) = None);
             });
         }
         reader.as_mut().map(work).transpose()
@@ -267,7 +308,83 @@ impl Embedded {
 
     fn entry(&self, key: u128, precondition: Precondition, rest: &[u8; REST]) -> Result<Entry, StoreError> {
         let entry = Entry::of(key, precondition, rest);
-        entry.ok_or_else(|| self.broken(format!("the entry of {key:032x} means nothing")))
+        let why = || format!("the entry of {key:032x} does not fit its checksum");
+        entry.ok_or_else(|| self.damaged(&why()))
+    }
+
+    /// Reads all that can be read of the entries of a game: over what cannot it steps, further and further.
+    pub fn save(&self, game: &GameName, each: Each) -> Result<Saved, StoreError> {
+        let mut saved = Saved::default();
+        let (mut from, mut step) = (Some(0u128), GAP_STEP);
+        while let Some(first) = from {
+            let (mut last, mut whole, mut broken) = (None, Vec::new(), 0);
+            let read = self.read(|reader| {
+                let Some(plain) = &self.tables(reader, game)?.plain else { return Ok(0) };
+                let mut rows = 0;
+                for row in self.at(plain.range::<&[u8; 16]>(&first.to_be_bytes()..))?.take(PIECE) {
+                    let (key, rest) = self.at(row)?;
+                    let key = u128::from_be_bytes(*key.value());
+                    rows += 1;
+                    // A page that is not one may go backwards, for ever.
+                    if last.is_some_and(|last| key <= last) || key < first {
+                        return Err(self.broken("keys out of order"));
+                    }
+                    last = Some(key);
+                    match Entry::of(key, Precondition::NONE, rest.value()) {
+                        Some(entry) => whole.push(entry),
+                        None => broken += 1,
+                    }
+                }
+                Ok(rows)
+            });
+            saved.entries += whole.len() as u64;
+            saved.broken += broken;
+            whole.into_iter().try_for_each(&mut *each)?;
+            let next = last.map_or(Some(first), |last| last.checked_add(1));
+            from = match read {
+                Ok(Some(rows)) if rows == PIECE => {
+                    step = GAP_STEP;
+                    next
+                }
+                Ok(_) => None,
+                Err(StoreError::Busy(place)) => return Err(StoreError::Busy(place)),
+                Err(_) => {
+                    saved.gaps += 1;
+                    if last.is_some() {
+                        step = GAP_STEP;
+                    }
+                    let over = next.and_then(|next| next.checked_add(step));
+                    step = step.saturating_mul(2);
+                    over
+                }
+            };
+        }
+        self.save_conditional(game, each, &mut saved)?;
+        Ok(saved)
+    }
+
+    /// The same for entries with preconditions, which are few: as far as the first place that cannot be read.
+    fn save_conditional(&self, game: &GameName, each: Each, saved: &mut Saved) -> Result<(), StoreError> {
+        let (mut whole, mut broken) = (Vec::new(), 0);
+        let read = self.read(|reader| {
+            let Some(conditional) = &self.tables(reader, game)?.conditional else { return Ok(()) };
+            for row in self.at(conditional.range::<&[u8; 25]>(&[0; 25]..))? {
+                let (long, rest) = self.at(row)?;
+                let (key, precondition) = short_key(long.value());
+                match Entry::of(key, precondition, rest.value()) {
+                    Some(entry) => whole.push(entry),
+                    None => broken += 1,
+                }
+                if whole.len() > SOURCES_MAX as usize {
+                    return Err(self.broken("more entries than there can be"));
+                }
+            }
+            Ok(())
+        });
+        saved.entries += whole.len() as u64;
+        saved.broken += broken;
+        saved.gaps += u64::from(read.is_err());
+        whole.into_iter().try_for_each(each)
     }
 
     fn at<T, E: std::fmt::Display>(&self, result: Result<T, E>) -> Result<T, StoreError> {
@@ -404,11 +521,23 @@ impl Store for Embedded {
             let Some(table) = self.there(reader.transaction.open_table(SOURCES))? else {
                 return Ok(Vec::new());
             };
+            let numbers = self.there(reader.transaction.open_table(NUMBERS))?;
             let name = game.to_string();
             let mut sources = Vec::new();
             for row in self.at(table.range((&*name, 0)..=(&*name, u32::MAX)))? {
                 let (key, text) = self.at(row)?;
-                sources.push((key.value().1, self.at(serde_json::from_str(text.value()))?));
+                let (number, text) = (key.value().1, text.value());
+                // The other table knows it by a hash of its text: so each vouches for the other.
+                let known = match &numbers {
+                    Some(numbers) => {
+                        self.at(numbers.get((&*name, &digest(text))))?.map(|known| known.value())
+                    }
+                    None => None,
+                };
+                if known != Some(number) {
+                    return Err(self.damaged(&format!("source {number} of {name} does not fit its hash")));
+                }
+                sources.push((number, self.at(serde_json::from_str(text))?));
             }
             Ok(sources)
         })?;

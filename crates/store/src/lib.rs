@@ -8,11 +8,12 @@
 
 mod embedded;
 mod entry;
+mod guard;
 mod lines;
 #[cfg(feature = "mariadb")]
 mod mariadb;
 
-pub use embedded::Embedded;
+pub use embedded::{Embedded, Saved};
 pub use entry::{Batch, Entry, GameName, Source};
 pub use lines::{Line, export, import};
 #[cfg(feature = "mariadb")]

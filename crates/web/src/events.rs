@@ -31,6 +31,7 @@ pub fn read_lines(
     bytes_max: u64,
     take: &mut dyn FnMut(u64, &[u8]),
 ) -> io::Result<Reached> {
+    sortie_runs::text::plain_file(path)?;
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
     if offset > size {
@@ -80,6 +81,7 @@ pub fn read_back(
     bytes_max: u64,
     lines_max: usize,
 ) -> io::Result<Vec<(u64, String)>> {
+    sortie_runs::text::plain_file(path)?;
     let mut file = File::open(path)?;
     let end = file.metadata()?.len().min(before);
     let start = end.saturating_sub(bytes_max);

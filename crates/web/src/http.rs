@@ -658,7 +658,7 @@ mod tests {
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let mut doors = Doors::default();
         let [greedy, other, new] = [1, 2, 3].map(|n| IpAddr::from([10, 0, 0, n]));
-        let mut enter = |doors: &mut Doors, from: IpAddr, silent: bool| {
+        let enter = |doors: &mut Doors, from: IpAddr, silent: bool| {
             let room = doors.room(from);
             doors.next += 1;
             if room {

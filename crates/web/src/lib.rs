@@ -27,5 +27,17 @@ mod tree;
 mod verdict;
 mod workers;
 
+#[doc(hidden)]
+pub mod doors {
+    //! Where requests of strangers come in, for the fuzz targets: no promise.
+
+    /// The head of a request.
+    pub fn request(head: &[u8]) {
+        if let Ok(request) = crate::http::parse(head) {
+            assert!(request.path.iter().all(|part| !part.is_empty()));
+        }
+    }
+}
+
 pub use report::{Comparison, Report, compare, gather};
 pub use site::{Options, ServeError, Server};

@@ -441,6 +441,7 @@ fn locked(_: &Path) -> Option<bool> {
 
 /// Line breaks of a file.
 fn count_lines(path: &Path) -> io::Result<u64> {
+    text::plain_file(path)?;
     let mut file = File::open(path)?;
     let (mut count, mut buffer) = (0, vec![0; 1 << 16]);
     loop {
@@ -453,6 +454,7 @@ fn count_lines(path: &Path) -> io::Result<u64> {
 
 /// A text file of bounded size.
 pub fn read_text(path: &Path) -> Result<String, String> {
+    text::plain_file(path).map_err(|error| text::plain(&error))?;
     text::read_text(path, TEXT_BYTES_MAX)
 }
 

@@ -227,8 +227,9 @@ fn make<P: Problem>(problem: &P, nrpa: &Nrpa, call: &Call, mut hand: Run) -> (Br
 /// Runs the islands of a search on the threads of a stream, or wherever the run has its calls made.
 pub(super) fn run<P: Problem>(problem: &P, nrpa: &Nrpa, every: u32, run: &mut Run, resumed: Option<&[u8]>) {
     let saved = resumed.and_then(|bytes| postcard::from_bytes::<Islands>(bytes).ok());
-    let fits =
-        |islands: &Islands| islands.islands.len() == nrpa.workers as usize && sound(problem, nrpa, islands);
+    let fits = |islands: &Islands| {
+        islands.islands.len() == nrpa.workers as usize && sound(problem, nrpa, every, islands)
+    };
     let islands = saved.filter(fits).unwrap_or_else(|| {
         Islands::new(nrpa.workers, nrpa.iterations, every, run.playouts_left(), run.rng.bits())
     });
@@ -263,13 +264,29 @@ impl Drop for Alarm<'_> {
     }
 }
 
-/// Whether what was saved is of this problem.
-fn sound<P: Problem>(problem: &P, nrpa: &Nrpa, islands: &Islands) -> bool {
+/// Whether what was saved is of this search: its sequences can be played and have the scores that are said, and its
+/// counts fit each other. With counts that do not, an island would wait for ever for a neighbour's word.
+fn sound<P: Problem>(problem: &P, nrpa: &Nrpa, every: u32, saved: &Islands) -> bool {
     let (policy, mut scratch) = (Policy::new(problem.codes_max()), Scratch::new(problem));
-    let lessons = islands.islands.iter().flat_map(|island| &island.lessons).map(|lesson| &lesson.indices);
-    let shown = islands.islands.iter().flat_map(|island| island.shown.iter().chain([&island.best]));
-    let mut all = lessons.chain(shown.map(|best| &best.indices));
-    all.all(|indices| retrace(problem, offer(nrpa), &policy, indices, &mut scratch).is_some())
+    let mut score = |indices: &[u32]| {
+        retrace(problem, offer(nrpa), &policy, indices, &mut scratch).map(|trace| trace.score)
+    };
+    if saved.iterations != nrpa.iterations || saved.every != every.max(1) {
+        return false;
+    }
+    saved.islands.iter().all(|island| {
+        let lessons = island.lessons.iter().try_fold(0u32, |sum, lesson| sum.checked_add(lesson.times));
+        let counts = island.calls <= saved.iterations
+            && (island.learnt == island.calls || island.learnt + 1 == island.calls)
+            && lessons == Some(island.learnt)
+            && island.shown.len() == (island.calls / saved.every) as usize;
+        counts
+            && island.lessons.iter().all(|lesson| score(&lesson.indices).is_some())
+            && island.shown.iter().chain([&island.best]).all(|best| {
+                let nothing = best.score == f64::NEG_INFINITY && best.indices.is_empty();
+                nothing || score(&best.indices) == Some(best.score)
+            })
+    })
 }
 
 fn offer(nrpa: &Nrpa) -> Offer {
@@ -375,6 +392,40 @@ impl<P: Problem> CallSource for Remote<'_, '_, '_, '_, P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::toy::LeftMove;
+
+    /// Defect 10: a checkpoint whose islands had shown less than their calls made every island wait for another one.
+    #[test]
+    fn a_checkpoint_that_does_not_fit_itself_is_not_gone_on_with() {
+        let problem = LeftMove { depth: 6 };
+        let nrpa = Nrpa { level: 1, iterations: 4, workers: 2, ..Nrpa::default() };
+        let mut islands = Islands::new(2, 4, 2, u64::MAX, 1);
+        let stop = AtomicBool::new(false);
+        let control = Control::new(crate::run::Limits::default(), &stop, &|_| {});
+        for _ in 0..4 {
+            let (id, call) = islands.next().expect("a call");
+            let brought = answer_call(&problem, &nrpa, &call, &control);
+            assert!(islands.done(id, brought));
+        }
+        assert!(sound(&problem, &nrpa, 2, &islands));
+        let wrong = |change: &dyn Fn(&mut Islands)| {
+            let mut changed = islands.clone();
+            change(&mut changed);
+            !sound(&problem, &nrpa, 2, &changed)
+        };
+        assert!(wrong(&|saved| drop(saved.islands[0].shown.pop())), "it hangs");
+        assert!(wrong(&|saved| saved.islands[1].calls = 3));
+        assert!(wrong(&|saved| saved.islands[1].learnt = 0));
+        assert!(wrong(&|saved| saved.iterations = u32::MAX));
+        assert!(wrong(&|saved| saved.every = 1));
+        assert!(wrong(&|saved| saved.islands[0].best.score += 1.0), "a score that its moves have not");
+        assert!(wrong(&|saved| saved.islands[0].shown[0].score += 1.0));
+        assert!(wrong(&|saved| saved.islands[0].best.indices = vec![9]));
+    }
+
+    fn answer_call(problem: &LeftMove, nrpa: &Nrpa, call: &Call, control: &Control) -> Brought {
+        super::answer(problem, nrpa, call, control).expect("a call")
+    }
 
     fn answer(score: f64, sequence: u32) -> Brought {
         Brought { score, indices: vec![sequence], playouts: 10 }

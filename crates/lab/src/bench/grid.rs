@@ -96,7 +96,14 @@ fn measure(args: &BenchGrid, store: &std::path::Path) -> Result<Vec<Round>> {
     let server = broker::find()?;
     // A port that was free a moment ago.
     let listen = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr())?;
-    let broker = Broker { listen, store: store.to_path_buf(), token: None, bytes_max: 2 << 30 };
+    let broker = Broker {
+        listen,
+        store: store.to_path_buf(),
+        token: None,
+        members: Vec::new(),
+        tls: None,
+        bytes_max: 2 << 30,
+    };
     let mut command = broker.prepare(&server)?;
     let engine = started(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
     let begun = Instant::now();
@@ -121,6 +128,7 @@ fn measure(args: &BenchGrid, store: &std::path::Path) -> Result<Vec<Round>> {
         lease_seconds: 10.0,
         job_seconds_max: 60.0,
         token: None,
+        keys: Default::default(),
         window: None,
     };
     let options = options(&grid, Kind::Bench, "bench", &())?;

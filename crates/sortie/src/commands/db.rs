@@ -5,11 +5,16 @@ use crate::database::args::{Check, Db, DbCommand, Export, Get, Import, Merge, Pu
 use crate::database::{self, check, fill, keep, open, open_existing};
 use crate::output::{self, count, rounded};
 use crate::source::{Instance, plain, read_text};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value as Json, json};
 use sortie_core::AnyBoard;
-use sortie_core::exact::Proof;
-use sortie_store::{Added, Entry, GameName, Line, Source, StoreError, export, import, known, show};
+use sortie_core::Ident;
+use sortie_core::exact::{Fact, Proof, Trust};
+use sortie_store::{
+    Added, Batch, Embedded, Entry, GameName, Line, Saved, Source, Store, StoreError, export, import, known,
+    show,
+};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
@@ -224,6 +229,7 @@ fn import_files(args: &Import) -> Result<Verdict> {
 
 fn export_to(args: &Export) -> Result<Verdict> {
     let store = open_existing(&args.db)?;
+    store.sound()?;
     let place = args.out.as_ref().map_or("standard output".into(), |path| path.display().to_string());
     let broken = |message: String| StoreError::Broken { place: place.clone(), message };
     let out: Box<dyn Write> = match &args.out {
@@ -270,6 +276,9 @@ fn merge(args: &Merge) -> Result<Verdict> {
 
 fn check_entries(args: &Check) -> Result<Verdict> {
     let store = open_existing(&args.db)?;
+    if let Some(new) = &args.save {
+        return save(&args.db, new, args.json);
+    }
     store.sound()?;
     let report = check::check(&*store, (!args.all).then_some(args.sample), args.seed)?;
     for line in &report.wrong {
@@ -289,6 +298,56 @@ fn check_entries(args: &Check) -> Result<Verdict> {
         ))?,
     }
     Ok(if ok { Verdict::Done } else { Verdict::NotFound })
+}
+
+/// Saves what can be read of a damaged file in a new one.
+fn save(db: &str, new: &std::path::Path, json: bool) -> Result<Verdict> {
+    if db.contains("://") || new.exists() {
+        bail!("--save {}: expected a new file, and a database in a file", new.display());
+    }
+    let (old, fresh) = (Embedded::new(db.as_ref(), database::WAIT), Embedded::new(new, database::WAIT));
+    let mut saved = Saved::default();
+    for (name, _) in old.games()? {
+        let sources: HashMap<u32, Source> =
+            old.sources(&name).map(|sources| sources.into_iter().collect()).unwrap_or_default();
+        let mut batches: BTreeMap<(u32, Trust), Batch> = BTreeMap::new();
+        let told = old.save(&name, &mut |entry| {
+            let lost = || Source {
+                run: format!("source {} of {db}, which was lost", entry.source),
+                ..Source::default()
+            };
+            let source = || sources.get(&entry.source).cloned().unwrap_or_else(lost);
+            let batch = batches.entry((entry.source, entry.trust));
+            let batch =
+                batch.or_insert_with(|| Batch { source: source(), trust: entry.trust, facts: Vec::new() });
+            let Entry { key, check, side, precondition, bounds, best, .. } = entry;
+            batch.facts.push(Fact {
+                ident: Ident { key, check, side, image: 0, precondition },
+                bounds,
+                best,
+            });
+            Ok(())
+        })?;
+        saved.entries += told.entries;
+        saved.broken += told.broken;
+        saved.gaps += told.gaps;
+        fresh.put(&name, &batches.into_values().collect::<Vec<_>>())?;
+    }
+    let Saved { entries, broken, gaps } = saved;
+    let whole = broken == 0 && gaps == 0;
+    match json {
+        true => output::print_json(&json!({
+            "database": db, "saved": output::path(new), "entries": entries, "broken": broken, "gaps": gaps, "ok": whole,
+        }))?,
+        false => output::print(&format!(
+            "{} entries in {}; {} did not fit their checksum, {} places could not be read",
+            count(entries),
+            new.display(),
+            count(broken),
+            count(gaps),
+        ))?,
+    }
+    Ok(if whole { Verdict::Done } else { Verdict::NotFound })
 }
 
 /// A game under a name of its own, for measurements.

@@ -5,6 +5,7 @@ use crate::args::Resume;
 use crate::checkpoint::Checkpoint;
 use crate::folder::{self, Folder, instance_copy};
 use crate::output;
+use crate::players::Player;
 use crate::session::{Session, print_ended};
 use crate::source::Instance;
 use anyhow::{Context, Result, bail};
@@ -17,6 +18,10 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     let (path, threads) = (&args.folder, args.threads);
     let (json, quiet) = (args.report.json, args.report.quiet);
     let grid = || crate::grid::Spec::resumed(path, &args.grid, threads);
+    let programs = programs(path);
+    if !args.programs && !programs.is_empty() {
+        bail!("{}: it starts {}: `--programs` allows it", path.display(), programs.join(" and "));
+    }
     match Kind::of(path) {
         // What is missing in a folder, the search says.
         Kind::Solve | Kind::Torn | Kind::Foreign => search(args),
@@ -41,6 +46,40 @@ pub fn run(args: &Resume) -> Result<Verdict> {
             path.display(),
             kind.name()
         ),
+    }
+}
+
+/// No text of what a folder was asked for is looked through further.
+const ASKED_BYTES_MAX: u64 = 4 << 20;
+
+/// The programs of others that going on with a folder would start. The folder may be a stranger's.
+pub fn programs(path: &std::path::Path) -> Vec<String> {
+    let asked = path.join(Kind::of(path).request());
+    let text = sortie_runs::text::read_inside(&asked, ASKED_BYTES_MAX).unwrap_or_default();
+    let mut found = Vec::new();
+    if let Ok(value) = String::from_utf8_lossy(&text).parse::<toml::Table>() {
+        value.values().for_each(|value| name_programs(value, &mut found));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn name_programs(value: &toml::Value, found: &mut Vec<String>) {
+    match value {
+        toml::Value::String(text) => {
+            let foreign = ["uci", "gtp", "gomocup", "text", "job-level"];
+            let begins = |name: &&str| text.trim_start().starts_with(name);
+            if foreign.iter().any(|name| begins(&name))
+                && Player::parse(text).is_ok_and(|p| p.starts_a_program())
+            {
+                let shown = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200);
+                found.push(format!("'{}'", shown.collect::<String>()));
+            }
+        }
+        toml::Value::Array(values) => values.iter().for_each(|value| name_programs(value, found)),
+        toml::Value::Table(table) => table.values().for_each(|value| name_programs(value, found)),
+        _ => {}
     }
 }
 
@@ -83,6 +122,11 @@ fn search(args: &Resume) -> Result<Verdict> {
         output::say(&format!("sortie: warning: {error:#}; starting from the beginning with the same seed"));
         None
     });
+    if let Some(why) = checkpoint.as_ref().and_then(|checkpoint| false_claim(checkpoint, &instance)) {
+        let place = folder.path.join(folder::CHECKPOINT);
+        output::say(&format!("sortie: warning: {}: {why}; starting from the beginning", place.display()));
+        checkpoint = None;
+    }
     if let Some(checkpoint) = &mut checkpoint {
         spread_target(checkpoint);
     }
@@ -109,6 +153,24 @@ fn search(args: &Resume) -> Result<Verdict> {
         quiet: args.report.quiet,
     };
     session.run()
+}
+
+/// What is wrong with what streams say they have found. A checkpoint is a file: its scores are those of its moves, or it
+/// is not believed.
+fn false_claim(checkpoint: &Checkpoint, instance: &Instance) -> Option<String> {
+    checkpoint.streams.iter().find_map(|stream| {
+        let best = stream.best.as_ref()?;
+        match instance.verify(&best.moves) {
+            Ok(position) if position.score.to_bits() == best.score.to_bits() => None,
+            Ok(position) => Some(format!(
+                "stream {} says {} of moves that are worth {}",
+                stream.stream,
+                output::score(best.score),
+                output::score(position.score)
+            )),
+            Err(error) => Some(format!("stream {} has moves that do not replay: {error:#}", stream.stream)),
+        }
+    })
 }
 
 /// The best record so far, with the score that its moves have: what a false claim beats would be lost.

@@ -198,5 +198,7 @@ pub fn processors() -> u32 {
 
 /// Says where a stopped contest is and how it goes on.
 pub fn say_stopped(path: &Path) {
-    output::say(&format!("stopped; {} goes on", output::command("resume", path)));
+    let programs = crate::commands::resume::programs(path);
+    let allow = if programs.is_empty() { "" } else { " --programs" };
+    output::say(&format!("stopped; {}{allow} goes on", output::command("resume", path)));
 }

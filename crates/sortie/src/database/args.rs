@@ -138,6 +138,9 @@ pub struct Check {
     /// So many entries, drawn at random
     #[arg(long, value_name = "N", default_value_t = 1000, conflicts_with = "all")]
     pub sample: u64,
+    /// Write what can be read of a damaged file into a new one, and check nothing
+    #[arg(long, value_name = "NEW", conflicts_with_all = ["all", "sample"])]
+    pub save: Option<std::path::PathBuf>,
     /// Every entry
     #[arg(long)]
     pub all: bool,

@@ -21,6 +21,8 @@ use std::time::Instant;
 
 /// What is proved waits until it is this much, so that a write is worth its while.
 const WAITING_MAX: usize = 20_000;
+/// And no longer than this: whoever ends the process loses no more.
+const WAITING_SECONDS: f64 = 10.0;
 /// Moves at random before the engine plays.
 const OPENING_MOVES: usize = 5;
 /// A game is given up after so many moves.
@@ -53,7 +55,7 @@ pub fn run(args: &Fill) -> Result<Verdict> {
     };
     let (begun, cpu) = (Instant::now(), ProcessTime::now());
     let mut progress = Progress::new(args.report.quiet, 0.0);
-    let mut games = 0;
+    let (mut games, mut flushed) = (0, 0.0);
     loop {
         let seconds = begun.elapsed().as_secs_f64();
         let stored = before + filler.added.new;
@@ -61,8 +63,9 @@ pub fn run(args: &Fill) -> Result<Verdict> {
             || args.time.is_some_and(|time| seconds >= time)
             || args.cpu_time.is_some_and(|time| cpu.elapsed().as_secs_f64() >= time)
             || args.positions.is_some_and(|most| stored >= most);
-        if over || filler.facts >= WAITING_MAX {
+        if over || filler.facts >= WAITING_MAX || seconds - flushed >= WAITING_SECONDS {
             filler.flush(&*store, &name)?;
+            flushed = begun.elapsed().as_secs_f64();
         }
         if over {
             break;
@@ -188,6 +191,9 @@ impl Filler<'_> {
     }
 
     fn flush(&mut self, store: &dyn Store, name: &GameName) -> Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
         let begun = ProcessTime::now();
         let known = store.get(name, &self.turns)?;
         let new = self.turns.iter().zip(known).filter(|(_, entries)| entries.is_empty());

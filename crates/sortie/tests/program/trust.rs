@@ -69,3 +69,79 @@ fn a_claim_of_a_volunteer_is_proved_again_before_it_is_reported_or_stored() {
     assert_eq!(home.run("db check proved.db --all").code, 0);
     assert!(home.run("verify run/solution.proof").stdout.contains("OK"));
 }
+
+/// Defect 4: an empty log beside a forged record was all that `verify` looked at.
+#[test]
+fn an_empty_log_does_not_hide_a_forged_record() {
+    let home = Home::new();
+    assert_eq!(home.run("solve samegame/10x10x4-1 --level 1 --playouts 30 --quiet --out run").code, 0);
+    assert_eq!(home.run("verify run").code, 0);
+    let record = home.read("run/best.record");
+    let score = record.lines().find(|line| line.starts_with("score")).expect("a score").to_string();
+    home.write("run/best.record", record.replace(&score, "score = 99999"));
+    home.write("run/games.jsonl", "");
+    let ran = home.run("verify run");
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert!(ran.stderr.contains("claims 99999"), "{}", ran.stderr);
+}
+
+/// Defect 8: going on with a stranger's folder started any program that it named.
+#[test]
+fn the_programs_of_a_folder_are_started_only_if_that_is_said() {
+    let home = played();
+    let spec = home.read("match/match.toml");
+    let marker = home.path("started");
+    let program = format!("text:/bin/sh -c 'echo > {}'", marker.display());
+    home.write("match/match.toml", spec.replacen("\"random\"", &format!("{program:?}"), 1));
+    home.write("match/games.jsonl", "");
+    let ran = home.run("resume match --quiet");
+    assert_eq!((ran.code, ran.stderr.lines().count()), (2, 1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--programs") && !marker.exists(), "{}", ran.stderr);
+}
+
+/// Defect 8: a planted link was written through, one that led elsewhere was read, and pipes hung whoever looked.
+#[cfg(unix)]
+#[test]
+fn links_and_pipes_in_a_folder_lead_nowhere() {
+    use std::os::unix::fs::symlink;
+    let home = played();
+    home.write("mine.txt", "mine\n");
+    std::fs::remove_file(home.path("match/games.jsonl")).expect("removed");
+    symlink(home.path("mine.txt"), home.path("match/games.jsonl")).expect("a link");
+    let ran = home.run("resume match --quiet");
+    assert!(ran.code == 2 && ran.stderr.contains("it is a link"), "{}", ran.stderr);
+    assert_eq!(home.read("mine.txt"), "mine\n");
+    // What would be replaced whole is written beside first: not through what stands there.
+    let line = "solve samegame/10x10x4-1 --level 1 --playouts 30 --quiet --out run";
+    assert_eq!(home.run(line).code, 0);
+    symlink(home.path("mine.txt"), home.path("run/.result.json.tmp")).expect("a link");
+    assert_eq!(home.run("resume run --time 1ms --quiet").code, 0);
+    assert_eq!(home.read("mine.txt"), "mine\n");
+    std::fs::remove_file(home.path("match/games.jsonl")).expect("removed");
+    let made = std::process::Command::new("mkfifo").arg(home.path("match/games.jsonl")).status();
+    if made.is_ok_and(|made| made.success()) {
+        assert_eq!(home.run("resume match --quiet").code, 2);
+        assert_eq!(home.run("verify match").code, 2);
+    }
+}
+
+/// Defect 10: a checkpoint was believed: 6,176 was printed for moves that are worth 1,544.
+#[test]
+fn a_checkpoint_is_worth_what_its_moves_are() {
+    let home = Home::new();
+    let line = "solve samegame/10x10x4-1 --level 1 --playouts 30 --quiet --out run";
+    assert_eq!(home.run(line).code, 0);
+    let true_score = home.json("resume run --json --quiet")["score"].as_f64().expect("a score");
+    let mut checkpoint = sortie_runs::checkpoint::Checkpoint::from_bytes(
+        &std::fs::read(home.path("run/checkpoint")).expect("a checkpoint"),
+    )
+    .expect("whole");
+    checkpoint.streams[0].best.as_mut().expect("a best").score *= 4.0;
+    home.write("run/checkpoint", checkpoint.to_bytes());
+    std::fs::remove_file(home.path("run/result.json")).expect("removed");
+    std::fs::remove_file(home.path("run/best.record")).expect("removed");
+    let ran = home.run("resume run --json --quiet");
+    assert!(ran.code == 0 && ran.stderr.contains("of moves that are worth"), "{}", ran.stderr);
+    let result: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert!(result["score"].as_f64().expect("a score") <= true_score, "{result}");
+}
