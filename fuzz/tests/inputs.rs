@@ -1,10 +1,10 @@
-//! What once went wrong, what the corpus holds, and some thousands of new inputs for every target. `SORTIE_SEED=N` repeats
+//! What once went wrong, what the corpus holds, and some hundreds of new inputs for every target. `SORTIE_SEED=N` repeats
 //! those of a run that failed.
 
 use sortie_fuzz::{TARGETS, attempt, fresh_seed, inputs, run};
 
 /// New inputs for a target.
-const INPUTS: u64 = 1500;
+const INPUTS: u64 = 250;
 
 #[test]
 fn what_once_went_wrong_goes_well_now_and_so_does_the_corpus() {

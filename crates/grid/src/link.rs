@@ -206,18 +206,12 @@ pub fn board() -> stream::Config {
     }
 }
 
-/// Asks a consumer for up to `batch` messages of so many bytes together, which come to `inbox`.
-pub async fn pull(
-    client: &Client,
-    stream: &str,
-    consumer: &str,
-    inbox: &str,
-    (batch, bytes): (usize, usize),
-    seconds: f64,
-) {
+/// Asks a consumer for up to `batch` messages, which come to `inbox`. There is a bound on bytes too, but a request with one
+/// ends with a status of its own, and not when its messages have come.
+pub async fn pull(client: &Client, stream: &str, consumer: &str, inbox: &str, batch: usize, seconds: f64) {
     let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.{consumer}");
     let nanoseconds = (seconds * 1e9) as u64;
-    let request = format!("{{\"batch\":{batch},\"max_bytes\":{bytes},\"expires\":{nanoseconds}}}");
+    let request = format!("{{\"batch\":{batch},\"expires\":{nanoseconds}}}");
     // A request that gets lost is repeated by whoever waits in vain.
     let _ = client.publish_with_reply(subject, inbox.to_string(), request.into()).await;
 }

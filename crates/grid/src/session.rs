@@ -33,8 +33,6 @@ const ORPHAN_SECONDS: i64 = 24 * 3600;
 /// Bytes of news that wait for a driver that is behind: what is only nice to know is dropped then, and no more answers
 /// are asked for.
 const WAITING_BYTES_MAX: usize = 32 << 20;
-/// Bytes of answers that are asked for at a time.
-const PULL_BYTES: usize = 16 << 20;
 
 /// The way to the driver, in bounded memory.
 pub struct News<A> {
@@ -410,7 +408,7 @@ impl Reader {
             self.outstanding += BATCH;
             self.asked = Instant::now();
             let stream = names::answers_stream(session);
-            link::pull(client, &stream, names::CLIENT, &self.inbox, (BATCH, PULL_BYTES), PULL_SECONDS).await;
+            link::pull(client, &stream, names::CLIENT, &self.inbox, BATCH, PULL_SECONDS).await;
         }
     }
 }

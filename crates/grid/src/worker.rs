@@ -36,8 +36,6 @@ const IDLE_AFTER: Duration = Duration::from_secs(1);
 /// as many waits until one of them has gone.
 const RUNS_MAX: usize = 64;
 const RUN_BYTES_MAX: usize = 16 << 20;
-/// Bytes of jobs that are asked for at a time.
-const PULL_BYTES: usize = 16 << 20;
 
 /// Who works where.
 #[derive(Debug, Clone)]
@@ -280,8 +278,7 @@ impl Shift<'_> {
                 known.outstanding = room;
                 known.asked = Instant::now();
                 let (stream, inbox) = (names::jobs_stream(session), format!("{}.j.{session}", self.inbox));
-                link::pull(&self.client, &stream, names::WORKERS, &inbox, (batch, PULL_BYTES), PULL_SECONDS)
-                    .await;
+                link::pull(&self.client, &stream, names::WORKERS, &inbox, batch, PULL_SECONDS).await;
             }
         }
     }

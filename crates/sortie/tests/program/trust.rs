@@ -105,18 +105,19 @@ fn the_programs_of_a_folder_are_started_only_if_that_is_said() {
 fn links_and_pipes_in_a_folder_lead_nowhere() {
     use std::os::unix::fs::symlink;
     let home = played();
-    home.write("mine.txt", "mine\n");
+    // Nothing in it, so that nothing but the link is wrong.
+    home.write("mine.txt", "");
     std::fs::remove_file(home.path("match/games.jsonl")).expect("removed");
     symlink(home.path("mine.txt"), home.path("match/games.jsonl")).expect("a link");
     let ran = home.run("resume match --quiet");
     assert!(ran.code == 2 && ran.stderr.contains("it is a link"), "{}", ran.stderr);
-    assert_eq!(home.read("mine.txt"), "mine\n");
+    assert_eq!(home.read("mine.txt"), "");
     // What would be replaced whole is written beside first: not through what stands there.
     let line = "solve samegame/10x10x4-1 --level 1 --playouts 30 --quiet --out run";
     assert_eq!(home.run(line).code, 0);
     symlink(home.path("mine.txt"), home.path("run/.result.json.tmp")).expect("a link");
     assert_eq!(home.run("resume run --time 1ms --quiet").code, 0);
-    assert_eq!(home.read("mine.txt"), "mine\n");
+    assert_eq!(home.read("mine.txt"), "");
     std::fs::remove_file(home.path("match/games.jsonl")).expect("removed");
     let made = std::process::Command::new("mkfifo").arg(home.path("match/games.jsonl")).status();
     if made.is_ok_and(|made| made.success()) {
