@@ -221,8 +221,7 @@ pub fn usage(program: &str, error: &clap::Error) -> ExitCode {
 /// A command that a build with networks would know: which feature it needs, instead of a guess at what was meant.
 fn missing_feature(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(command)) = error.get(ContextKind::InvalidSubcommand) else { return None };
-    let known =
-        !cfg!(feature = "neural") && ["data", "train", "exit", "neural", "policy"].contains(&&**command);
+    let known = !cfg!(feature = "neural") && ["data", "train", "exit"].contains(&&**command);
     known.then(|| {
         format!(
             "{command}: this sortie was built without networks: build it with `cargo build --release --features neural`"

@@ -1,5 +1,6 @@
 //! The laboratory as a program: its studies, and that it is `sortie` besides.
 
+mod bench;
 mod categories;
 mod drills;
 #[path = "../../../sortie/tests/program/home.rs"]

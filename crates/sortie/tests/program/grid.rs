@@ -9,7 +9,6 @@ fn a_build_without_grids_says_so() {
     let lines = [
         "worker --grid nats://127.0.0.1:1",
         "broker",
-        "bench grid",
         "prove nim/5 --grid nats://127.0.0.1:1 --out run",
         "match tictactoe/3 --player plain --player random --grid nats://127.0.0.1:1 --out run",
         "solve samegame/1 --grid nats://127.0.0.1:1 --out run",

@@ -93,20 +93,3 @@ fn a_replay_without_a_terminal_prints_every_position() {
     }
     assert_eq!(home.run("replay run --speed 0").code, 2);
 }
-
-#[test]
-fn bench_tells_the_rate() {
-    let home = Home::new();
-    let line = "bench playouts samegame/1 --search nrpa --level 2 --iterations 20 --seconds 0.2 --json";
-    let result = home.json(line);
-    let [playouts, rate, cpu] =
-        ["playouts", "playouts_per_cpu_second", "cpu_seconds"].map(|key| result[key].as_f64().unwrap());
-    assert!(playouts > 0.0 && (rate - playouts / cpu).abs() < 1.0 + rate * 0.01, "{result}");
-    if cfg!(target_os = "linux") {
-        let memory = result["max_rss_mb"].as_f64().unwrap();
-        assert!(memory > 0.5 && memory < 50.0, "{memory} MB");
-    }
-    let text = home.run("bench playouts leftmove/60 --search sample --seconds 0.1").stdout;
-    assert!(text.contains("playouts per CPU second"), "{text}");
-    assert_eq!(home.names(), Vec::<String>::new(), "no run folder");
-}

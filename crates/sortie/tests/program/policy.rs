@@ -11,9 +11,7 @@ fn a_build_without_networks_says_so() {
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("--features neural"), "{}", ran.stderr);
     assert_eq!(home.names(), ["net.safetensors"]);
-    for command in
-        ["data morpion/5D", "train games --epochs 3", "exit morpion/5D", "bench neural", "bench policy"]
-    {
+    for command in ["data morpion/5D", "train games --epochs 3", "exit morpion/5D"] {
         let ran = home.run(command);
         assert_eq!(ran.code, 2, "{command}");
         assert!(ran.stderr.contains("--features neural"), "{command}: {}", ran.stderr);
@@ -46,28 +44,6 @@ mod neural {
             scale: None,
         };
         Net::random(spec, 5).expect("a sound spec")
-    }
-
-    #[test]
-    fn a_network_is_compared_with_the_search_without_it() {
-        let home = Home::new();
-        std::fs::write(home.path("net.safetensors"), net().to_bytes()).expect("a file");
-        let ran = home.run(
-            "bench policy morpion/5D --level 1 --iterations 5 --policy net.safetensors --one-pass --seeds 3 --cpu-time 20ms --quiet --json",
-        );
-        let told = ran.json();
-        // A random network may well be worse; then the exit code says so too.
-        assert_eq!(ran.code, i32::from(told["verdict"] == "significantly worse"), "{}", ran.stderr);
-        let scores = |side: &str| -> Vec<f64> {
-            let scores = told[side]["scores"].as_array().expect("scores");
-            scores.iter().map(|score| score.as_f64().expect("a score")).collect()
-        };
-        let (plain, guided) = (scores("plain"), scores("guided"));
-        assert_eq!((plain.len(), guided.len()), (3, 3));
-        let difference = guided.iter().zip(&plain).map(|(a, b)| a - b).sum::<f64>() / 3.0;
-        assert!((told["difference"].as_f64().expect("a difference") - difference).abs() < 0.01, "{told}");
-        let ran = home.run("bench policy morpion/5D");
-        assert!(ran.code == 2 && ran.stderr.contains("--policy FILE"), "{}", ran.stderr);
     }
 
     #[test]

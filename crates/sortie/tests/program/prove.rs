@@ -159,35 +159,3 @@ fn what_cannot_be_done_is_said_in_one_line() {
     let ran = home.run("prove hex/4 --quiet --out run");
     assert!(ran.code == 2 && ran.stderr.contains("another search"), "{}", ran.stderr);
 }
-
-#[test]
-fn every_opening_of_hex_is_solved_and_its_proof_checks() {
-    let home = Home::new();
-    let solved = home.json("bench solved --only hex/4 --proofs --json");
-    assert_eq!((&solved["open"], &solved["wrong"]), (&Value::from(0), &Value::from(0)), "{solved}");
-    assert!(
-        solved["rows"][0]["proof_positions"].as_u64().is_some_and(|positions| positions > 100),
-        "{solved}"
-    );
-    let solved = home.json("bench solved --only hex/5 --json");
-    assert_eq!((&solved["open"], &solved["wrong"]), (&Value::from(0), &Value::from(0)), "{solved}");
-    let ran = home.run("bench solved --only chess");
-    assert!(ran.code == 2 && ran.stderr.contains("hex/5"), "{}", ran.stderr);
-}
-
-#[test]
-fn the_gain_of_many_workers_is_simulated() {
-    let home = Home::new();
-    let result =
-        home.json("bench joblevel tictactoe/3 --workers 4 --job-nodes 20 --policy flag,ve-flag --json");
-    let rows = result["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 4);
-    for row in rows {
-        assert_eq!(row["value"], serde_json::json!({ "low": "draw", "high": "draw" }));
-        assert!(row["workers"] == 1 || row["speedup"].as_f64().unwrap() > 1.0, "{row}");
-    }
-    assert_eq!(
-        result,
-        home.json("bench joblevel tictactoe/3 --workers 4 --job-nodes 20 --policy flag,ve-flag --json")
-    );
-}
