@@ -97,4 +97,20 @@ mod neural {
         let ran = home.run("bench policy morpion/5D");
         assert!(ran.code == 2 && ran.stderr.contains("--policy FILE"), "{}", ran.stderr);
     }
+
+    #[test]
+    fn the_bench_agrees_with_itself() {
+        let home = Home::new();
+        for shape in [
+            "--size 12 --filters 8",
+            "--size 12 --filters 8 --net residual --rep r1",
+            "--net mobile --size 9 --filters 4",
+        ] {
+            let told = home.json(&format!("bench neural {shape} --seconds 0.05 --json"));
+            assert!(told["disagreement"].as_f64().expect("a number") < 1e-4, "{told}");
+            assert_eq!(told["kernel"], true);
+            assert!(told["microseconds_per_state"].as_f64().expect("a number") > 0.0);
+        }
+        assert!(home.run("bench neural --net big").stderr.contains("basic, residual or mobile"));
+    }
 }

@@ -118,20 +118,4 @@ mod neural {
         }
         assert_eq!(home.names(), before);
     }
-
-    #[test]
-    fn the_bench_agrees_with_itself() {
-        let home = Home::new();
-        for shape in [
-            "--size 12 --filters 8",
-            "--size 12 --filters 8 --net residual --rep r1",
-            "--net mobile --size 9 --filters 4",
-        ] {
-            let told = home.json(&format!("bench neural {shape} --seconds 0.05 --json"));
-            assert!(told["disagreement"].as_f64().expect("a number") < 1e-4, "{told}");
-            assert_eq!(told["kernel"], true);
-            assert!(told["microseconds_per_state"].as_f64().expect("a number") > 0.0);
-        }
-        assert!(home.run("bench neural --net big").stderr.contains("basic, residual or mobile"));
-    }
 }
