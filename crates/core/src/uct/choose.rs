@@ -4,7 +4,10 @@ use super::spec::{Counting, FinalMove, Knowledge, Rule, Uct};
 use super::tree::{FULL, LINE, Link, NodeId, Stats, Tree};
 use crate::domain::Side;
 use crate::processor::Processor;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed},
+};
 
 /// The numbers of a `Uct` as the hot loop wants them.
 #[derive(Debug, Clone)]
@@ -20,8 +23,10 @@ pub struct Chooser {
     unprune_scale: f32,
     counting: Counting,
     transpositions: bool,
-    /// UCT and first play urgency alone, with nothing in flight that counts.
+    /// UCT and first play urgency alone, but for what is in flight.
     plain: bool,
+    /// What is in flight counts everywhere.
+    flying: bool,
     /// `c * sqrt(ln n)` at every n whose binary digits after the first eight are zeros.
     explore: Box<[f32; 32 * 128 + 1]>,
     pub processor: Processor,
@@ -54,9 +59,8 @@ impl Chooser {
             plain: uct.rule == Rule::Uct
                 && !(knowledge && uct.bias > 0.0)
                 && uct.unprune_first == 0
-                && !uct.transpositions
-                && uct.threads == 1
-                && (uct.in_flight == 1 || uct.counting == Counting::Ignore),
+                && !uct.transpositions,
+            flying: (uct.threads > 1 || uct.in_flight > 1) && uct.counting != Counting::Ignore,
         }
     }
 
@@ -67,14 +71,21 @@ impl Chooser {
     pub fn descend(&self, tree: &Tree, node: NodeId, arrived: u32) -> usize {
         self.processor.run(
             #[inline(always)]
-            |processor| self.descend_on(tree, node, arrived, processor),
+            |processor| self.descend_on(tree, node, arrived, self.flying, processor),
         )
     }
 
-    /// The same for who knows the processor.
+    /// The same for who knows the processor, and whether simulations are in flight here.
     #[inline(always)]
-    pub fn descend_on(&self, tree: &Tree, node: NodeId, arrived: u32, processor: Processor) -> usize {
-        let best = if self.plain {
+    pub fn descend_on(
+        &self,
+        tree: &Tree,
+        node: NodeId,
+        arrived: u32,
+        flying: bool,
+        processor: Processor,
+    ) -> usize {
+        let best = if self.plain && !flying {
             self.plain(tree, node, arrived, processor)
         } else {
             self.enhanced(tree, node, arrived)
@@ -88,8 +99,7 @@ impl Chooser {
         let (turn, shift) = view(tree.side(node));
         let terms =
             Terms { explore: self.explore(arrived), turn: turn * (1.0 / FULL as f32), shift, fpu: self.fpu };
-        // SAFETY: `lines` sees to it that the tree is for one thread, which is this one, and nothing is written here.
-        let lines = unsafe { tree.lines(node) };
+        let lines = tree.lines(node);
         let (mut most, mut best) = terms.best(&lines[0], processor);
         for (l, line) in lines.iter().enumerate().skip(1) {
             // Plain UCT tries every move once: there is nothing to compare yet.
@@ -266,7 +276,7 @@ struct Terms {
 impl Terms {
     /// The highest value in a line of a node, and the first word that has it.
     #[inline(always)]
-    fn best(&self, line: &[u64; LINE], processor: Processor) -> (i32, usize) {
+    fn best(&self, line: &[AtomicU64; LINE], processor: Processor) -> (i32, usize) {
         #[cfg(target_arch = "x86_64")]
         if processor.is_wide() {
             // SAFETY: a wide processor has AVX2.
@@ -276,8 +286,10 @@ impl Terms {
     }
 
     #[inline(always)]
-    fn best_one_by_one(&self, line: &[u64; LINE]) -> (i32, usize) {
-        let value = |word: u64| match (word >> 32) as i32 {
+    fn best_one_by_one(&self, line: &[AtomicU64; LINE]) -> (i32, usize) {
+        let value = |i: usize| {
+          let word = line[i].load(Relaxed);
+          match (word >> 32) as i32 {
             ..0 => CLOSED,
             0 => self.fpu.to_bits() as i32,
             visits => {
@@ -285,8 +297,9 @@ impl Terms {
                 let mean = word as i32 as f32 * share * self.turn + self.shift;
                 (mean.max(0.0) + self.explore * share.sqrt()).to_bits() as i32
             }
+          }
         };
-        let values = line.map(value);
+        let values: [i32; LINE] = std::array::from_fn(value);
         let (mut most, mut first) = (values[0], 0);
         for (i, &value) in values.iter().enumerate() {
             if value > most {
@@ -300,14 +313,26 @@ impl Terms {
     /// Unsafe where there is no AVX2.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    unsafe fn best_at_once(&self, line: &[u64; LINE]) -> (i32, usize) {
+    unsafe fn best_at_once(&self, line: &[AtomicU64; LINE]) -> (i32, usize) {
         use std::arch::x86_64::*;
         let pairs = line.as_ptr().cast::<__m128i>();
-        // SAFETY: the caller has seen to AVX2, and a line is four pairs of words, which need no alignment.
+        // SAFETY: the caller has seen to AVX2, and a line is four pairs of words, which need no alignment. Other threads
+        // may be writing: the loads stand for one relaxed load of each word, which is what every processor with AVX makes
+        // of them, and which the compiler neither knows how to do in one go nor may assume anything of.
         unsafe {
+            let pair = |i: usize| {
+                let pair: __m128i;
+                std::arch::asm!(
+                    "vmovdqu {pair}, xmmword ptr [{at}]",
+                    pair = out(xmm_reg) pair,
+                    at = in(reg) pairs.add(i),
+                    options(readonly, nostack, preserves_flags),
+                );
+                pair
+            };
             // Words 0 1 4 5 and 2 3 6 7, whose halves shuffle into the order of the words.
-            let even = _mm256_castsi256_ps(_mm256_loadu2_m128i(pairs.add(2), pairs));
-            let odd = _mm256_castsi256_ps(_mm256_loadu2_m128i(pairs.add(3), pairs.add(1)));
+            let even = _mm256_castsi256_ps(_mm256_set_m128i(pair(2), pair(0)));
+            let odd = _mm256_castsi256_ps(_mm256_set_m128i(pair(3), pair(1)));
             let sums = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(even, odd));
             let visits = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(even, odd));
             let share = _mm256_div_ps(_mm256_set1_ps(1.0), _mm256_cvtepi32_ps(visits));
@@ -415,7 +440,7 @@ mod tests {
             let line = std::array::from_fn(|_| {
                 let visits = rng.below(visits_max) as u64;
                 let sum = (rng.unit() * 16.0 * visits as f64) as u64;
-                u64::from(rng.below(4) == 0) << 63 | visits << 32 | sum
+                AtomicU64::new(u64::from(rng.below(4) == 0) << 63 | visits << 32 | sum)
             });
             let (turn, shift) = view(if rng.below(2) == 0 { Side::First } else { Side::Second });
             let fpu = [f32::MAX, 1.1, -3.0][rng.below(3)];

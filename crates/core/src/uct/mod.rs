@@ -5,6 +5,7 @@
 //! another source of `Knowledge`. Values are the first side's everywhere in the tree; `Side::view` turns them once,
 //! where a move is chosen. What each parameter does is on the page `docs/searches/uct.md`.
 
+mod batch;
 // Public for `parts` alone: what names itself there is not documented twice.
 #[allow(missing_docs)]
 pub(crate) mod choose;

@@ -3,7 +3,7 @@
 use super::choose::{Candidate, Chooser, candidates, rank};
 use super::search::{Shared, Worker, root_outcome};
 use super::spec::{FinalMove, Knowledge, Rule, Uct};
-use super::tree::{NodeId, Tree};
+use super::tree::{Apart, NodeId, Tree};
 use crate::domain::Game;
 use crate::play::{AnyPlayer, Budget, Fault, Line, PlayError, Thought, start_of};
 use crate::replay::{ReplayError, legal_texts};
@@ -101,7 +101,7 @@ impl<G: Game> Searcher<G> {
                 budget,
                 stop,
                 begun,
-                claimed: AtomicU64::new(claimed),
+                claimed: Apart(AtomicU64::new(claimed)),
                 added_before,
                 full: AtomicBool::new(false),
                 done: AtomicBool::new(root_outcome(&self.tree).is_some()),
@@ -117,12 +117,12 @@ impl<G: Game> Searcher<G> {
                     if seconds - told >= TELL_SECONDS {
                         told = seconds;
                         let thought = think_of(shared.game, shared.uct, shared.tree, shared.root);
-                        let playouts = shared.claimed.load(Relaxed);
+                        let playouts = shared.claimed.0.load(Relaxed);
                         tell(&Thought { playouts, seconds, recycled: self.recycled, ..thought });
                     }
                 });
             });
-            claimed = shared.claimed.into_inner();
+            claimed = shared.claimed.0.into_inner();
             if stop.load(Relaxed) || shared.done.into_inner() || !shared.full.into_inner() {
                 return (begun, self.workers.iter().map(|w| w.cpu_seconds).sum());
             }

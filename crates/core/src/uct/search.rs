@@ -7,11 +7,12 @@
 //! Proofs (MCTS-Solver, Winands et al. 2008) go up as far as they hold: a move that wins proves its node, a node all of
 //! whose moves are proved is worth the best of them. Sides need not alternate.
 
+use super::batch::at_least_a_draw;
 use super::choose::Chooser;
 use super::kit::{Kit, sixteenths};
 use super::spec::{Counting, Uct};
-use super::tree::{Chunk, FULL, NodeId, Tree};
-use crate::domain::{Game, Outcome, Side};
+use super::tree::{Apart, Chunk, NodeId, Tree};
+use crate::domain::{Game, Outcome};
 use crate::play::Budget;
 use crate::processor::Processor;
 use cpu_time::ThreadTime;
@@ -24,7 +25,7 @@ const CLAIM: u64 = 32;
 /// A search by nodes ends when so many simulations in a row have added none: there may be no position left to add.
 const BARREN: u64 = 10_000;
 /// A line in the tree longer than this is played out, not followed.
-const PATH_MAX: usize = 4096;
+pub(super) const PATH_MAX: usize = 4096;
 
 /// What the workers of one search share.
 pub struct Shared<'a, G: Game> {
@@ -38,7 +39,7 @@ pub struct Shared<'a, G: Game> {
     pub stop: &'a AtomicBool,
     pub begun: Instant,
     /// Simulations claimed by workers so far.
-    pub claimed: AtomicU64,
+    pub claimed: Apart<AtomicU64>,
     /// The nodes ever added to the tree when the search began.
     pub added_before: u64,
     /// No room for another node.
@@ -53,6 +54,8 @@ pub struct Worker<G: Game> {
     waiting: VecDeque<Flight<G>>,
     /// Flights that are over, for their buffers.
     spare: Vec<Flight<G>>,
+    /// Where the simulations of a batch begin.
+    pub(super) gate: Option<G::State>,
     /// Simulations finished, and the longest path, since the search began.
     pub playouts: u64,
     pub depth: u32,
@@ -62,9 +65,9 @@ pub struct Worker<G: Game> {
 }
 
 /// A simulation that has been selected: where it went, and what is there.
-struct Flight<G: Game> {
-    state: G::State,
-    path: Vec<(NodeId, u32)>,
+pub(super) struct Flight<G: Game> {
+    pub(super) state: G::State,
+    pub(super) path: Vec<(NodeId, u32)>,
     /// The outcome, where the path itself ends the game or meets a proof.
     outcome: Option<Outcome>,
 }
@@ -72,6 +75,13 @@ struct Flight<G: Game> {
 impl<G: Game> Flight<G> {
     fn new(root: &G::State) -> Self {
         Flight { state: root.clone(), path: Vec::new(), outcome: None }
+    }
+
+    /// Goes back to the root.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, root: &G::State) {
+        self.state.clone_from(root);
+        self.path.clear();
     }
 }
 
@@ -81,6 +91,7 @@ impl<G: Game> Worker<G> {
             kit: Kit::new(seed, number),
             waiting: VecDeque::new(),
             spare: Vec::new(),
+            gate: None,
             playouts: 0,
             depth: 0,
             cpu_seconds: 0.0,
@@ -110,6 +121,7 @@ impl<G: Game> Worker<G> {
         let mut granted = 0;
         // One at a time needs no queue, and knows how many came to the root.
         let single = shared.uct.in_flight == 1 && shared.uct.threads == 1;
+        let flying = self.flies(shared);
         let mut arrived = shared.tree.arrived(shared.tree.root);
         let mut own = self.spare.pop().unwrap_or_else(|| Flight::new(shared.root));
         loop {
@@ -117,6 +129,7 @@ impl<G: Game> Worker<G> {
                 if shared.budget.cpu_seconds.is_some() {
                     self.cpu_seconds = cpu_before + cpu.elapsed().as_secs_f64();
                 }
+                shared.tree.count_nodes(&mut self.kit.chunk);
                 granted = self.claim(shared);
                 tell(shared);
             }
@@ -129,28 +142,36 @@ impl<G: Game> Worker<G> {
             }
             if single {
                 granted -= 1;
-                self.select(shared, &mut own, arrived, processor);
-                self.finish(shared, &mut own);
+                own.begin(shared.root);
+                self.select(shared, &mut own, shared.tree.root, arrived, false, processor);
+                self.finish(shared, &mut own, 0, false);
                 arrived += 1;
+                continue;
+            }
+            if shared.uct.in_flight == 1 {
+                granted -= self.batch(shared, &mut own, granted, processor);
                 continue;
             }
             if !over && self.waiting.len() < shared.uct.in_flight as usize {
                 granted -= 1;
                 let mut flight = self.spare.pop().unwrap_or_else(|| Flight::new(shared.root));
-                self.select(shared, &mut flight, shared.tree.arrived(shared.tree.root), processor);
+                flight.begin(shared.root);
+                let arrived = shared.tree.arrived(shared.tree.root);
+                self.select(shared, &mut flight, shared.tree.root, arrived, flying, processor);
                 self.waiting.push_back(flight);
                 if self.waiting.len() < shared.uct.in_flight as usize && granted > 0 {
                     continue;
                 }
             }
             let mut flight = self.waiting.pop_front().expect("one is in flight");
-            self.finish(shared, &mut flight);
+            self.finish(shared, &mut flight, 0, flying);
             self.spare.push(flight);
         }
         self.spare.push(own);
         self.cpu_seconds = cpu_before + cpu.elapsed().as_secs_f64();
+        shared.tree.count_nodes(&mut self.kit.chunk);
         // What was claimed and not begun is there for others, or for the next round.
-        shared.claimed.fetch_sub(granted, Relaxed);
+        shared.claimed.0.fetch_sub(granted, Relaxed);
     }
 
     /// How many more simulations this worker may begin; 0: the budget is spent.
@@ -170,28 +191,33 @@ impl<G: Game> Worker<G> {
             return 0;
         }
         let Some(playouts) = budget.playouts else {
-            shared.claimed.fetch_add(CLAIM, Relaxed);
+            shared.claimed.0.fetch_add(CLAIM, Relaxed);
             return CLAIM;
         };
         let take = |claimed: u64| (claimed < playouts).then(|| (claimed + CLAIM).min(playouts));
-        match shared.claimed.fetch_update(Relaxed, Relaxed, take) {
+        match shared.claimed.0.fetch_update(Relaxed, Relaxed, take) {
             Ok(before) => CLAIM.min(playouts - before),
             Err(_) => 0,
         }
     }
 
-    /// Goes down the tree from the root, which `arrived` simulations have come to, to where a playout has to begin, and
-    /// adds a node on the way out.
+    /// Goes down the tree from a node, which `arrived` simulations have come to and the flight has led to, to where a
+    /// playout has to begin, and adds a node on the way out. `flying`: the others are to see that it is under way.
     #[inline(always)]
-    fn select(&mut self, shared: &Shared<G>, flight: &mut Flight<G>, arrived: u32, processor: Processor) {
-        flight.state.clone_from(shared.root);
-        flight.path.clear();
+    pub(super) fn select(
+        &mut self,
+        shared: &Shared<G>,
+        flight: &mut Flight<G>,
+        node: NodeId,
+        arrived: u32,
+        flying: bool,
+        processor: Processor,
+    ) {
         flight.outcome = None;
         let (tree, game) = (shared.tree, shared.game);
-        let flying = self.flies(shared);
-        let (mut node, mut arrived) = (tree.root, arrived);
+        let (mut node, mut arrived) = (node, arrived);
         loop {
-            let edge = shared.chooser.descend_on(tree, node, arrived, processor);
+            let edge = shared.chooser.descend_on(tree, node, arrived, flying, processor);
             if flying {
                 tree.set_out(node, edge);
             }
@@ -233,7 +259,7 @@ impl<G: Game> Worker<G> {
     }
 
     /// Whether simulations in flight have to be marked in the tree: somebody else selects before they come back.
-    fn flies(&self, shared: &Shared<G>) -> bool {
+    pub(super) fn flies(&self, shared: &Shared<G>) -> bool {
         (shared.uct.in_flight > 1 || shared.uct.threads > 1) && shared.uct.counting != Counting::Ignore
     }
 
@@ -261,15 +287,22 @@ impl<G: Game> Worker<G> {
         Some(child)
     }
 
-    /// Plays a simulation out and brings its value up the tree.
+    /// Plays a simulation out and brings its value up the tree, as far as step `top` of its path; gives what it has
+    /// become there.
     #[inline(always)]
-    fn finish(&mut self, shared: &Shared<G>, flight: &mut Flight<G>) {
+    pub(super) fn finish(
+        &mut self,
+        shared: &Shared<G>,
+        flight: &mut Flight<G>,
+        top: usize,
+        flown: bool,
+    ) -> u64 {
         let (tree, solver) = (shared.tree, shared.uct.solver);
         let value = match flight.outcome {
             Some(outcome) => sixteenths(outcome),
             None => self.kit.play_out(shared.game, shared.uct, &mut flight.state),
         };
-        back_up(tree, &flight.path, value, solver, self.flies(shared));
+        let value = back_up(tree, &flight.path[top..], value, solver, flown);
         if let (true, Some(outcome)) = (solver, flight.outcome)
             && !(outcome == Outcome::Draw && shared.uct.transpositions)
             && prove(tree, &flight.path, outcome).is_some()
@@ -277,6 +310,7 @@ impl<G: Game> Worker<G> {
             shared.done.store(true, Relaxed);
         }
         self.playouts += 1;
+        value
     }
 }
 
@@ -287,12 +321,8 @@ pub fn back_up(tree: &Tree, path: &[(NodeId, u32)], value: u64, solver: bool, fl
     if solver && path.iter().any(|&(node, _)| tree.has_draw(node)) {
         for &(node, edge) in path.iter().rev() {
             tree.record(node, edge as usize, value, flown);
-            // Whoever has a sure draw need not take less: what lies above sees at least that.
             if tree.has_draw(node) {
-                value = match tree.side(node) {
-                    Side::First => value.max(FULL / 2),
-                    Side::Second => value.min(FULL / 2),
-                };
+                value = at_least_a_draw(tree.side(node), value);
             }
         }
     } else {

@@ -142,23 +142,37 @@ pub struct Tree {
     table: Box<[AtomicU64]>,
     /// The first word that a node may stand on: not 0, and the beginning of a cache line.
     first: usize,
-    /// The first word that belongs to no chunk yet.
-    top: AtomicU32,
     /// Below this word nodes lie side by side, from `first` on; above it chunk by chunk.
     packed: usize,
     pub root: NodeId,
+    /// One thread searches: additions need not be atomic, which makes them several times cheaper.
+    pub alone: bool,
+    counts: Apart<Counts>,
+}
+
+/// What every thread writes to, now and then.
+struct Counts {
+    /// The first word that belongs to no chunk yet.
+    top: AtomicU32,
     nodes: AtomicU64,
     /// Nodes ever added, also those given up since.
     added: AtomicU64,
-    /// One thread searches: additions need not be atomic, which makes them several times cheaper.
-    pub alone: bool,
 }
+
+/// On cache lines of its own, and their neighbours', which processors fetch with them: whoever writes to it does not take
+/// anything else away from those who only read.
+#[repr(align(128))]
+#[derive(Debug, Default)]
+pub struct Apart<T>(pub T);
 
 /// The rest of the chunk that a thread fills.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Chunk {
     next: usize,
     end: usize,
+    /// Nodes added that the tree has not been told of: a counter that all threads change with every node would cost each
+    /// of them as much as a level of the tree.
+    uncounted: u32,
 }
 
 impl Tree {
@@ -175,12 +189,14 @@ impl Tree {
             knowledge,
             table: zeroed(places),
             first,
-            top: AtomicU32::new(first as u32),
             packed: first,
             root: NodeId::NONE,
-            nodes: AtomicU64::new(0),
-            added: AtomicU64::new(0),
             alone: true,
+            counts: Apart(Counts {
+                top: AtomicU32::new(first as u32),
+                nodes: AtomicU64::new(0),
+                added: AtomicU64::new(0),
+            }),
         }
     }
 
@@ -191,15 +207,15 @@ impl Tree {
 
     /// The share of the arena in use.
     pub fn fill(&self) -> f64 {
-        (self.top.load(Relaxed) as usize - self.first) as f64 / self.room() as f64
+        (self.counts.0.top.load(Relaxed) as usize - self.first) as f64 / self.room() as f64
     }
 
     pub fn nodes(&self) -> u64 {
-        self.nodes.load(Relaxed)
+        self.counts.0.nodes.load(Relaxed)
     }
 
     pub fn added(&self) -> u64 {
-        self.added.load(Relaxed)
+        self.counts.0.added.load(Relaxed)
     }
 
     /// Adds a node with these moves (number, knowledge), or `None` when the arena is full.
@@ -214,7 +230,7 @@ impl Tree {
         let size = self.size_of(edges);
         assert!(edges > 0 && size <= CHUNK, "a node of {edges} moves");
         if chunk.end - chunk.next < size {
-            *chunk = self.take_chunk()?;
+            (chunk.next, chunk.end) = self.take_chunk()?;
         }
         let node = chunk.next;
         chunk.next += size;
@@ -237,16 +253,26 @@ impl Tree {
                 word.store(other | u64::from(knowledge.to_bits()) << (i % 2 * 32), Relaxed);
             }
         }
-        self.add_to(&self.nodes, 1);
-        self.add_to(&self.added, 1);
+        chunk.uncounted += 1;
+        if self.alone {
+            self.count_nodes(chunk);
+        }
         Some(NodeId(node as u32))
     }
 
-    fn take_chunk(&self) -> Option<Chunk> {
+    /// Counts what a thread has added. Nothing may be left uncounted when a thread's search is over.
+    #[inline]
+    pub fn count_nodes(&self, chunk: &mut Chunk) {
+        let added = std::mem::take(&mut chunk.uncounted).into();
+        self.add_to(&self.counts.0.nodes, added);
+        self.add_to(&self.counts.0.added, added);
+    }
+
+    fn take_chunk(&self) -> Option<(usize, usize)> {
         let limit = self.first + self.room();
         let take = |top: u32| (top as usize + CHUNK <= limit).then(|| top + CHUNK as u32);
-        let next = self.top.fetch_update(Relaxed, Relaxed, take).ok()? as usize;
-        Some(Chunk { next, end: next + CHUNK })
+        let next = self.counts.0.top.fetch_update(Relaxed, Relaxed, take).ok()? as usize;
+        Some((next, next + CHUNK))
     }
 
     /// Takes the last node of this thread back, as when another thread was faster.
@@ -254,7 +280,9 @@ impl Tree {
         let start = node.0 as usize;
         self.words[start..chunk.next].iter().for_each(|word| word.store(0, Relaxed));
         chunk.next = start;
-        self.nodes.fetch_sub(1, Relaxed);
+        // It was added, and is no more.
+        self.count_nodes(chunk);
+        self.counts.0.nodes.fetch_sub(1, Relaxed);
     }
 
     #[inline]
@@ -273,19 +301,13 @@ impl Tree {
     }
 
     /// The cache lines of a node from its header to its last statistics. Word i belongs to move i - 1, if it is
-    /// open; its upper half is then the visits. Only without transpositions, and for a single thread.
-    ///
-    /// # Safety
-    ///
-    /// Nobody changes a word of the tree while the lines are held: no other thread searches it, and this one does not.
+    /// open; its upper half is then the visits. Only without transpositions.
     #[inline]
-    pub unsafe fn lines(&self, node: NodeId) -> &[[u64; LINE]] {
-        assert!(self.alone && self.header == 1);
+    pub fn lines(&self, node: NodeId) -> &[[AtomicU64; LINE]] {
+        debug_assert!(self.header == 1);
         let start = node.0 as usize;
         let lines = (1 + self.edges(node)).div_ceil(LINE);
-        let words = &self.words[start..start + lines * LINE];
-        // SAFETY: as many words, of the same size and alignment, and by the caller's word nobody changes them meanwhile.
-        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), lines) }
+        self.words[start..start + lines * LINE].as_chunks().0
     }
 
     /// The words of all moves: statistics, and links.
@@ -410,6 +432,12 @@ impl Tree {
         self.add_to(self.link_at(node, edge), IN_FLIGHT);
     }
 
+    /// So many simulations set out along this edge, or come back where the number is below 0.
+    #[inline]
+    pub fn set_out_many(&self, node: NodeId, edge: usize, many: i32) {
+        self.add_to(self.link_at(node, edge), (i64::from(many) as u64).wrapping_mul(IN_FLIGHT));
+    }
+
     /// A simulation that set out along this edge will not come back.
     pub fn call_off(&self, node: NodeId, edge: usize) {
         self.add_to(self.link_at(node, edge), IN_FLIGHT.wrapping_neg());
@@ -531,11 +559,11 @@ impl Tree {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        let top = *self.top.get_mut() as usize;
+        let top = *self.counts.0.top.get_mut() as usize;
         self.words[..top].iter_mut().for_each(|word| *word.get_mut() = 0);
         self.table.iter_mut().for_each(|word| *word.get_mut() = 0);
-        *self.top.get_mut() = self.first as u32;
-        *self.nodes.get_mut() = 0;
+        *self.counts.0.top.get_mut() = self.first as u32;
+        *self.counts.0.nodes.get_mut() = 0;
         self.packed = self.first;
         self.root = NodeId::NONE;
     }
@@ -609,7 +637,7 @@ impl Tree {
         }
         let new_root = *self.words[root.0 as usize].get_mut() as u32;
         self.table.iter_mut().for_each(|word| *word.get_mut() = 0);
-        let old_top = *self.top.get_mut() as usize;
+        let old_top = *self.counts.0.top.get_mut() as usize;
         for &node in &starts {
             let (from, size) = (node.0 as usize, self.size(node));
             let header = self.words[from].get_mut();
@@ -626,8 +654,8 @@ impl Tree {
         self.packed = to;
         let top = self.chunk_after(to);
         self.words[to..old_top.max(top)].iter_mut().for_each(|word| *word.get_mut() = 0);
-        *self.top.get_mut() = top as u32;
-        *self.nodes.get_mut() = starts.len() as u64;
+        *self.counts.0.top.get_mut() = top as u32;
+        *self.counts.0.nodes.get_mut() = starts.len() as u64;
         self.root = NodeId(new_root);
     }
 
@@ -653,7 +681,7 @@ impl Tree {
             visit(self, at);
             at += self.size(NodeId(at as u32));
         }
-        let top = *self.top.get_mut() as usize;
+        let top = *self.counts.0.top.get_mut() as usize;
         let mut chunk = self.chunk_after(self.packed);
         while chunk < top {
             at = chunk;
