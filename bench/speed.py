@@ -14,7 +14,8 @@ time, but for rows of several threads, which are told both ways: per second of C
     --instructions    count instructions a playout under valgrind's callgrind as well, once: they repeat, time does not
     --json FILE       all runs as JSON
 
-OLD and NEW are `sortie` of two commits, built with the same profile. PROGRAM of `--naive` is bench/naive, of `--peers`
+OLD and NEW are `lab` of two commits, built with the same profile (where there is no `lab` yet, `sortie`; `--instructions`
+looks for `sortie` beside them). PROGRAM of `--naive` is bench/naive, of `--peers`
 bench/peers; a COMMAND of `--peer` is any program whose output begins with its playouts per CPU second.
 Rows without a name given: all whose programs are there.
 """
@@ -77,7 +78,7 @@ def instructions(program, row):
     def total(n):
         with tempfile.NamedTemporaryFile() as out:
             if row in PLAYOUTS:
-                what = [program, "solve", *PLAYOUTS[row].split(), "--playouts", str(n), "--threads", "1", "--best-of", "1", "--seed", "1", "-q", "--out"]
+                what = [str(Path(program).with_name("sortie")), "solve", *PLAYOUTS[row].split(), "--playouts", str(n), "--threads", "1", "--best-of", "1", "--seed", "1", "-q", "--out"]
                 folder = tempfile.mkdtemp()
                 what.append(os.path.join(folder, "run"))
             else:

@@ -2,7 +2,7 @@
 //! move, one open-addressed table of weights that is copied at every level, the codes of a playout kept so that adapting
 //! need not play it again. No bit boards, nothing incremental, `exp` where a weight is used. It prints the playouts per
 //! CPU second of level-2 searches with 100 iterations and alpha 1 on the first standard board, under the same selective
-//! policy as `sortie bench playouts samegame/1 --level 2`, and the mean of the scores. Usage: naive BOARD-FILE [runs]
+//! policy as `lab bench playouts samegame/1 --level 2`, and the mean of the scores. Usage: naive BOARD-FILE [runs]
 
 const SIDE: usize = 15;
 /// A rim of empty cells around the board: nobody asks whether a neighbour is on it.

@@ -94,7 +94,8 @@ impl<G: Game> Worker<G> {
             game.play(&mut flight.state, mv);
             flight.path.push((node, edge as u32));
             node = child;
-            arrived = if uct.transpositions { tree.arrived(child) } else { stats.visits() + link.in_flight() };
+            arrived =
+                if uct.transpositions { tree.arrived(child) } else { stats.visits() + link.in_flight() };
         }
         (node, arrived)
     }

@@ -288,16 +288,16 @@ impl Terms {
     #[inline(always)]
     fn best_one_by_one(&self, line: &[AtomicU64; LINE]) -> (i32, usize) {
         let value = |i: usize| {
-          let word = line[i].load(Relaxed);
-          match (word >> 32) as i32 {
-            ..0 => CLOSED,
-            0 => self.fpu.to_bits() as i32,
-            visits => {
-                let share = 1.0 / visits as f32;
-                let mean = word as i32 as f32 * share * self.turn + self.shift;
-                (mean.max(0.0) + self.explore * share.sqrt()).to_bits() as i32
+            let word = line[i].load(Relaxed);
+            match (word >> 32) as i32 {
+                ..0 => CLOSED,
+                0 => self.fpu.to_bits() as i32,
+                visits => {
+                    let share = 1.0 / visits as f32;
+                    let mean = word as i32 as f32 * share * self.turn + self.shift;
+                    (mean.max(0.0) + self.explore * share.sqrt()).to_bits() as i32
+                }
             }
-          }
         };
         let values: [i32; LINE] = std::array::from_fn(value);
         let (mut most, mut first) = (values[0], 0);
