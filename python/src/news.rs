@@ -125,6 +125,8 @@ impl Observer for News {
             Event::Policy { stream, entropy } => {
                 waiting.entropy.insert(stream, entropy);
             }
+            // What a portfolio is about to do is for people at a terminal.
+            Event::Course { .. } => {}
             Event::Checkpoint(checkpoint) => {
                 let bytes = postcard::to_stdvec(&checkpoint).expect("plain data always serialises");
                 waiting.checkpoints.insert(checkpoint.stream, bytes);

@@ -6,6 +6,7 @@ use crate::exact::{
     AnyWorker, Certificate, CheckError, Checked, Fact, Goal, Making, Proof, Script, Section, Settled,
     Statuses, Worker, Wrong, certify, check, check_certificate, harvest, make_certificate, position,
 };
+use crate::measure::Measure;
 use crate::picture::Picture;
 use crate::planes::{Layout, Lesson, lessons, newest_first};
 use crate::play::{AnyBoard, AnyPlayer, Board, PlayError, perft};
@@ -30,6 +31,8 @@ pub trait AnyProblem: Send + Sync {
     fn verify(&self, words: &[String]) -> Result<Position, ReplayError>;
     /// The best score known.
     fn best_known(&self) -> Option<f64>;
+    /// A score in words: see `Problem::measures`.
+    fn measures(&self, score: f64) -> Vec<Measure>;
     /// The search to take where nobody asks for one: see `Problem::suits`.
     fn suits(&self) -> Search;
     /// The planes in which a network sees it; `None` where it cannot be learnt.
@@ -151,6 +154,10 @@ impl<P: Problem> AnyProblem for P {
 
     fn best_known(&self) -> Option<f64> {
         Problem::best_known(self)
+    }
+
+    fn measures(&self, score: f64) -> Vec<Measure> {
+        Problem::measures(self, score)
     }
 
     fn suits(&self) -> Search {

@@ -7,11 +7,12 @@
 use crate::exact::{Goal, Strategist};
 use crate::expert::Expert;
 use crate::ident::{Ident, Precondition};
+use crate::measure::Measure;
 use crate::picture::Picture;
 use crate::planes::Learnable;
 use crate::processor::Processor;
 use crate::rng::Rng;
-use crate::search::{Nrpa, Search};
+use crate::search::{Auto, Form, Search};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -133,16 +134,26 @@ pub trait Problem: Domain {
     }
 
     /// The search to take where nobody asks for one: what does best on instances never seen, by measurement. The default
-    /// is that of a domain nobody has measured: more levels than any time is enough for, so that the highest call under
-    /// way grows with the time there is; a call that finds the same best again and again is given up for a new one; and
-    /// local search where the domain has it.
+    /// is that of a domain nobody has measured: several searches that take turns, most of them to what pays.
     fn suits(&self) -> Search {
-        Search::Nrpa(Nrpa { level: 5, repetitions: 8, improve: true, ..Nrpa::default() })
+        Search::Auto(Auto {})
+    }
+
+    /// The problem in other forms, each of which finds some of the solutions with fewer moves: those that a symmetry maps
+    /// to themselves, say. `Search::Auto` gives them turns as well.
+    fn forms(&self) -> Vec<Box<dyn Form<Self::Move> + '_>> {
+        Vec::new()
     }
 
     /// What else a result says about a finished position: `("vehicles", 19.0)`.
     fn facts(&self, _state: &Self::State) -> Vec<(&'static str, f64)> {
         Vec::new()
+    }
+
+    /// A score in the domain's own words, the aim that matters most first: `[vehicles, distance]`. By default it is nothing
+    /// but a number.
+    fn measures(&self, score: f64) -> Vec<Measure> {
+        vec![Measure::most("", score)]
     }
 
     /// The best score known for this instance, where there is one worth comparing with.
@@ -156,6 +167,9 @@ pub trait Specialist<M> {
     /// Works for some milliseconds. Every end that is better than all before is handed to `found`, as all the moves to it
     /// from the initial position, each of them legal.
     fn work(&mut self, rng: &mut Rng, found: &mut dyn FnMut(&[M]));
+
+    /// Takes a solution of somebody else's, to begin with it.
+    fn learn(&mut self, _moves: &[M]) {}
 
     /// What it needs to go on later with what it has found. Whatever else `specialist` is given, it must not panic.
     fn save(&self) -> Vec<u8>;

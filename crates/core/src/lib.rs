@@ -25,6 +25,7 @@ pub mod exact;
 mod expert;
 mod ident;
 mod job;
+pub mod measure;
 pub mod picture;
 pub mod planes;
 mod play;
@@ -46,6 +47,7 @@ pub use domain::{Choices, Domain, Game, Outcome, Problem, Side, Specialist};
 pub use expert::Expert;
 pub use ident::{Ident, Precondition};
 pub use job::{InOrder, JobId, JobSource, Ledger, run_jobs};
+pub use measure::{Measure, Standing};
 pub use play::{AnyBoard, AnyPlayer, Budget, Fault, GangReport, Line, Meter, PlayError, Thought};
 pub use playout::{Offer, Scratch, Trace, playout};
 pub use policy::{Mark, Policy, exp};
@@ -56,8 +58,8 @@ pub use replay::{ReplayError, legal_texts, replay, replay_whole, words};
 pub use rng::{Rng, mix};
 pub use run::{Control, Event, Limits, Observer, Run, Solution, StopReason, StreamCheckpoint, Witness};
 pub use search::{
-    BeamNrpa, BeamSearch, BestOf, Brought, Call, CallMaker, CallSource, HdNrpa, Islands, Lesson, Nmcs, Nrpa,
-    Outcomes, Own, Parallel, PerLevel, Sample, Search, SpecError, best_of,
+    Auto, BeamNrpa, BeamSearch, BestOf, Brought, Call, CallMaker, CallSource, Form, HdNrpa, Islands, Lesson,
+    Lifted, Nmcs, Nrpa, Outcomes, Own, Parallel, PerLevel, Sample, Search, SpecError, best_of,
 };
 pub use uct::{Counting, FinalMove, Knowledge, PRESETS, Rule, Uct};
 

@@ -114,6 +114,13 @@ pub enum Event {
         /// The mean entropy of the policy's choices along its best sequence, in nats.
         entropy: f64,
     },
+    /// What a stream is about to do and why, in one line. Said by searches that choose.
+    Course {
+        /// The stream.
+        stream: u32,
+        /// The line.
+        text: String,
+    },
     /// Everything needed to go on from here.
     Checkpoint(StreamCheckpoint),
 }
@@ -185,6 +192,8 @@ pub struct Control<'a> {
     pub guide: Option<Guide>,
     /// Who makes the calls of islands, if not the threads of this process.
     pub calls: Option<&'a dyn CallMaker>,
+    /// A solution to begin with: searches that can, look around it.
+    pub start: Option<Vec<String>>,
     started: Instant,
     cpu_started: ProcessTime,
     target_reached: AtomicBool,
@@ -203,6 +212,7 @@ impl<'a> Control<'a> {
             cpu_seconds_before: 0.0,
             guide: None,
             calls: None,
+            start: None,
             started: Instant::now(),
             cpu_started: ProcessTime::now(),
             target_reached: AtomicBool::new(false),
@@ -249,6 +259,17 @@ enum Part {
     Hand { speaks: bool, minds_target: bool },
 }
 
+/// The turn of one search of several that share a stream: see `search::auto`.
+#[derive(Debug, Clone, Default)]
+struct Turn {
+    playouts_max: u64,
+    seconds_max: f64,
+    /// It has lasted long enough: it ends where the search can be gone on with.
+    over: bool,
+    /// Where the search and its random numbers stood then.
+    state: Option<(Vec<u8>, Rng)>,
+}
+
 /// One stream of a run.
 pub struct Run<'a> {
     /// The stream's random numbers.
@@ -258,12 +279,19 @@ pub struct Run<'a> {
     crew: Arc<Crew>,
     threads: u32,
     stream: u32,
+    /// Streams of the run, among which its processor time is taken to be divided.
+    streams: f64,
     playouts: u64,
     playouts_max: u64,
     improved_at: u64,
     best: Option<Solution>,
     ended: Option<StopReason>,
     resumed: Vec<u8>,
+    /// The turn under way of a search that takes turns with others, and the best score offered in it.
+    turn: Option<Turn>,
+    turn_best: f64,
+    /// The search under way is not to know of the solution that the run begins with.
+    blank: bool,
     /// The wall time this stream may reach: later than the run's own start when threads take streams in turn.
     seconds_max: f64,
     check_at: u64,
@@ -297,12 +325,16 @@ impl<'a> Run<'a> {
             crew: Arc::new(crew),
             threads: 1,
             stream,
+            streams: f64::from(streams.max(1)),
             playouts: 0,
             playouts_max: control.limits.playouts.map_or(u64::MAX, share),
             improved_at: 0,
             best: None,
             ended: None,
             resumed: Vec::new(),
+            turn: None,
+            turn_best: f64::NEG_INFINITY,
+            blank: false,
             seconds_max: control.limits.seconds.unwrap_or(f64::INFINITY),
             check_at: 1,
             check_interval: 1,
@@ -373,6 +405,7 @@ impl<'a> Run<'a> {
         if let Some(witness) = self.control.witness {
             self.show(witness, score, &moves);
         }
+        self.turn_best = self.turn_best.max(score);
         if self.best.as_ref().is_none_or(|best| score > best.score) {
             let silent = self.part == Part::Replica { speaks: false };
             self.improve(Solution { score, moves: if silent { Vec::new() } else { moves() } });
@@ -424,8 +457,17 @@ impl<'a> Run<'a> {
     #[inline]
     pub fn checkpoint(&mut self, state: impl FnOnce() -> Vec<u8>) {
         if self.checkpoint_due && self.ended.is_none() {
-            let state = state();
-            self.send_checkpoint(state);
+            match &mut self.turn {
+                None => {
+                    let state = state();
+                    self.send_checkpoint(state);
+                }
+                Some(turn) if turn.over => {
+                    turn.state = Some((state(), self.rng.clone()));
+                    self.end(StopReason::Asked);
+                }
+                Some(_) => {}
+            }
         }
     }
 
@@ -511,6 +553,14 @@ impl<'a> Run<'a> {
             self.end(reason);
         }
         self.tell(now);
+        if let Some(turn) = &mut self.turn
+            && (self.playouts >= turn.playouts_max
+                || turn.seconds_max.is_finite()
+                    && self.control.cpu_seconds() / self.streams >= turn.seconds_max)
+        {
+            turn.over = true;
+            self.checkpoint_due = true;
+        }
     }
 
     /// Aims at one look at the clock in CHECK_SECONDS, whatever a playout costs.
@@ -524,7 +574,9 @@ impl<'a> Run<'a> {
         self.checked_seconds = now;
         // The counted limits are exact: the next look comes no later than they do.
         let patience_at = self.patience().map_or(u64::MAX, |max| self.improved_at.saturating_add(max));
-        self.check_at = (self.playouts + self.check_interval).min(self.playouts_max).min(patience_at);
+        let turn_at = self.turn.as_ref().map_or(u64::MAX, |turn| turn.playouts_max.max(self.playouts + 1));
+        self.check_at =
+            (self.playouts + self.check_interval).min(self.playouts_max).min(patience_at).min(turn_at);
     }
 
     /// A hand is too short-lived to lose patience: the stream does, between its rounds.
@@ -606,6 +658,87 @@ impl<'a> Run<'a> {
     }
 }
 
+/// For a search that lets several others take turns on one stream.
+impl<'a> Run<'a> {
+    /// What turns are measured in: seconds where the run's limits are, otherwise playouts, so that what the run finds does
+    /// not depend on the machine.
+    pub(crate) fn timed(&self) -> bool {
+        self.control.limits.depends_on_clock()
+    }
+
+    /// What the stream has spent, in that measure.
+    /// Seconds are those of the processor: on a busy machine a turn is not over before it has begun.
+    pub(crate) fn spent(&self) -> f64 {
+        if self.timed() { self.control.cpu_seconds() / self.streams } else { self.playouts as f64 }
+    }
+
+    /// Begins a turn of so much, for a search that was left in this state.
+    pub(crate) fn begin_turn(&mut self, length: f64, state: Option<Vec<u8>>) {
+        let playouts_max = self.playouts.saturating_add((length as u64).max(1));
+        self.turn = Some(match self.timed() {
+            true => Turn { seconds_max: self.spent() + length, playouts_max: u64::MAX, ..Turn::default() },
+            false => Turn { seconds_max: f64::INFINITY, playouts_max, ..Turn::default() },
+        });
+        self.resumed = state.unwrap_or_default();
+        self.turn_best = f64::NEG_INFINITY;
+        // The pace was that of another search.
+        (self.check_at, self.check_interval) = (self.playouts + 1, 1);
+    }
+
+    /// Ends it: where the search stood, if it can go on, and the best that it has offered.
+    pub(crate) fn end_turn(&mut self) -> (Option<Vec<u8>>, f64) {
+        let paused = self.turn.take().and_then(|turn| turn.state);
+        let state = paused.map(|(state, rng)| {
+            (self.ended, self.rng) = (None, rng);
+            state
+        });
+        self.resumed.clear();
+        let every = self.control.checkpoint_every.map(|every| every.as_secs_f64());
+        self.checkpoint_due =
+            every.is_some_and(|every| self.control.seconds() - self.checkpoint_seconds >= every);
+        (state, self.turn_best)
+    }
+
+    /// Says what the stream is about to do.
+    pub(crate) fn say(&self, text: String) {
+        self.control.observer.on(Event::Course { stream: self.stream, text });
+    }
+
+    /// Runs `work` with a stream of its own that ends with this one, goes on from `from`, and counts here. For a problem
+    /// whose moves are not those of this stream: nothing of it is announced, and its own best comes back with it.
+    pub(crate) fn aside(
+        &mut self,
+        length: f64,
+        mut from: StreamCheckpoint,
+        work: impl FnOnce(&mut Run),
+    ) -> StreamCheckpoint {
+        let before = from.playouts;
+        let left = self.seconds_max - self.control.seconds();
+        let limits = Limits {
+            playouts: Some(before.saturating_add(self.playouts_left())),
+            seconds: Some(left).filter(|left| left.is_finite()),
+            cpu_seconds: self.control.limits.cpu_seconds.map(|max| max - self.control.cpu_seconds()),
+            ..Limits::default()
+        };
+        let mut control = Control::new(limits, self.control.stop, &|_| {});
+        control.guide.clone_from(&self.control.guide);
+        let state = std::mem::take(&mut from.search);
+        let mut aside = Run::new(&control, 0, 0, 1).resume(from);
+        aside.streams = self.streams;
+        aside.begin_turn(length, Some(state));
+        work(&mut aside);
+        let (state, _) = aside.end_turn();
+        let last = StreamCheckpoint { ended: None, ..aside.snapshot(state.unwrap_or_default()) };
+        self.playouts += last.playouts - before;
+        self.check_at = self.playouts + 1;
+        if let Some(reason) = self.counted() {
+            self.end(reason);
+        }
+        self.look();
+        last
+    }
+}
+
 /// For threads that run one stream together.
 impl<'a> Run<'a> {
     /// From here on this is one of several copies of the stream: the one that speaks.
@@ -646,6 +779,7 @@ impl<'a> Run<'a> {
             crew: self.crew.clone(),
             best: self.best.as_ref().map(|best| Solution { score: best.score, moves: Vec::new() }),
             resumed: Vec::new(),
+            turn: None,
             check_interval: 1,
             checkpoint_due: false,
             ..*self
@@ -675,6 +809,16 @@ impl<'a> Run<'a> {
     /// Makes all hands stop.
     pub(crate) fn interrupt(&self, reason: StopReason) {
         self.crew.stop.get_or_init(|| reason);
+    }
+
+    /// A solution to begin with, if there is one.
+    pub(crate) fn start(&self) -> Option<&'a [String]> {
+        self.control.start.as_deref().filter(|_| !self.blank)
+    }
+
+    /// Whether the search that is about to run may know of it.
+    pub(crate) fn begin_blank(&mut self, blank: bool) {
+        self.blank = blank;
     }
 
     /// Who makes the calls of islands, if not the threads of this process.

@@ -9,7 +9,7 @@ mod learn;
 
 use sortie_core::picture::{Colour, FAINT, INK, PALETTE, PAPER, Picture, Shape};
 use sortie_core::planes::{Cell, Learnable};
-use sortie_core::{Choices, Domain, Problem, Rng};
+use sortie_core::{Choices, Domain, Measure, Problem, Rng};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
@@ -397,6 +397,10 @@ impl Problem for Morpion {
     fn choices(&self, state: &State, out: &mut Choices<Move>) {
         out.moves.extend_from_slice(&state.legal);
         out.codes.extend(state.legal.iter().map(|mv| mv.line as u64));
+    }
+
+    fn measures(&self, score: f64) -> Vec<Measure> {
+        vec![Measure::most("lines", score)]
     }
 
     fn best_known(&self) -> Option<f64> {

@@ -5,7 +5,7 @@
 //!
 //! Leaves out: the rules between parts that the record partitions are built from. Numbers end at `NUMBER_MAX`.
 
-use sortie_core::{Choices, Domain, Problem};
+use sortie_core::{Choices, Domain, Measure, Problem};
 use sortie_core::{Entry, OpenError, Opened, Request};
 
 /// The row of the table of domains; `registry.rs` lists it.
@@ -134,6 +134,10 @@ impl Problem for Schur {
     }
 
     // Optional: proven up to four parts; five after Eliahou, Marin, Revuelta and Sanz (2012).
+    fn measures(&self, score: f64) -> Vec<Measure> {
+        vec![Measure::most("numbers", score)]
+    }
+
     fn best_known(&self) -> Option<f64> {
         [2.0, 8.0, 23.0, 66.0, 196.0].get(self.parts - 1).copied()
     }

@@ -44,6 +44,21 @@ where
     Ok(folder)
 }
 
+/// Asks a folder for more than before: `change` says whether what was asked for has changed.
+pub fn ask_more<R>(path: &Path, file: &str, change: impl FnOnce(&mut R) -> Result<bool>) -> Result<()>
+where
+    R: Serialize + DeserializeOwned,
+{
+    let mut request: R = read_request(path, file)?;
+    if !change(&mut request)? {
+        return Ok(());
+    }
+    let _locked = folder::lock(path)?;
+    let asked = path.join(file);
+    let text = format!("# Everything needed to repeat this.\n{}", toml::to_string(&request)?);
+    write_whole(&asked, text.as_bytes()).with_context(|| format!("cannot write {}", asked.display()))
+}
+
 /// Reads what a folder was asked for. One of another format is refused before anything is made of its words.
 pub fn read_request<R: DeserializeOwned>(path: &Path, file: &str) -> Result<R> {
     let path = path.join(file);

@@ -48,6 +48,16 @@ pub enum Event {
         /// Playouts of that stream.
         playouts: u64,
     },
+    /// What a search that chooses is about to do, and why.
+    Course {
+        /// Wall time of the run.
+        #[serde(serialize_with = "write::seconds")]
+        seconds: f64,
+        /// The stream.
+        stream: u32,
+        /// One line.
+        text: String,
+    },
     /// How it stands, about once a second.
     Progress {
         /// Wall time of the run.
@@ -109,7 +119,7 @@ pub enum Event {
 /// What a reader takes of an event.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Glance<'a> {
-    /// `started`, `improved`, `progress`, `resumed`, `finished`.
+    /// `started`, `improved`, `course`, `progress`, `resumed`, `finished`.
     #[serde(borrow)]
     pub event: Cow<'a, str>,
     /// Wall time of the run.
@@ -157,7 +167,7 @@ mod tests {
     use sortie_core::Nrpa;
 
     /// One of each, with everything in it.
-    fn all() -> [Event; 5] {
+    fn all() -> [Event; 6] {
         let time = || "2026-11-18T20:00:00Z".to_string();
         [
             Event::Started {
@@ -171,6 +181,7 @@ mod tests {
                 version: "0.1.0".into(),
             },
             Event::Improved { seconds: 0.1234567, stream: 1, score: 23.0, playouts: 5 },
+            Event::Course { seconds: 0.5, stream: 0, text: "beam leads".into() },
             Event::Progress {
                 seconds: 1.0,
                 cpu_seconds: 0.9,
@@ -202,6 +213,7 @@ mod tests {
             lines[1..],
             [
                 "{\"event\":\"improved\",\"seconds\":0.123457,\"stream\":1,\"score\":23,\"playouts\":5}",
+                "{\"event\":\"course\",\"seconds\":0.5,\"stream\":0,\"text\":\"beam leads\"}",
                 "{\"event\":\"progress\",\"seconds\":1.0,\"cpu_seconds\":0.9,\"playouts\":10,\"best\":22.5,\"band\":[1,2.5,3],\"entropy\":0.1235}",
                 "{\"event\":\"resumed\",\"time\":\"2026-11-18T20:00:00Z\",\"seconds\":2.0,\"playouts\":11,\"best\":null,\"threads\":4}",
                 "{\"event\":\"finished\",\"time\":\"2026-11-18T20:00:00Z\",\"seconds\":3.0,\"cpu_seconds\":2.0,\"playouts\":12,\"score\":23,\"reason\":\"cpu-time\"}",
@@ -221,6 +233,7 @@ mod tests {
                 Event::Improved { stream, score, .. } => {
                     assert_eq!((seen.stream, seen.best_by_then()), (Some(stream.into()), Some(score)));
                 }
+                Event::Course { stream, .. } => assert_eq!(seen.stream, Some(stream.into())),
                 Event::Progress { best, band, cpu_seconds, .. } => {
                     assert_eq!(
                         (seen.best_by_then(), seen.band, seen.cpu_seconds),

@@ -39,6 +39,9 @@ pub struct Game {
     pub seconds: f64,
     /// What the first and the second player's moves took.
     pub thought_seconds: [f64; 2],
+    /// What the player who made it thought of each move after the opening: the value of the game for the first side.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evaluations: Vec<f64>,
 }
 
 /// How a game ended, as the log writes it.

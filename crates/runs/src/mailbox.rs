@@ -26,6 +26,8 @@ pub struct Mail {
     pub found: Option<Found>,
     /// The newest checkpoint of each stream that sent one.
     pub checkpoints: BTreeMap<u32, StreamCheckpoint>,
+    /// What each stream said last about what it is about to do.
+    pub courses: BTreeMap<u32, String>,
     /// Nothing more will come.
     pub closed: bool,
 }
@@ -127,6 +129,9 @@ impl Observer for Mailbox {
                 if let Some(known) = inside.entropies.get_mut(stream as usize) {
                     *known = Some(entropy);
                 }
+            }
+            Event::Course { stream, text } => {
+                inside.mail.courses.insert(stream, text);
             }
             Event::Checkpoint(checkpoint) => {
                 inside.count(checkpoint.stream, checkpoint.playouts);

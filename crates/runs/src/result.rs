@@ -6,7 +6,8 @@ use crate::text::write;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use sortie_core::{Limits, Position, Solution, StopReason};
+use sortie_core::measure::standing;
+use sortie_core::{Limits, Measure, Position, Solution, StopReason};
 use std::path::Path;
 
 /// How a run ended. Facts of the domain stand beside these keys and never replace them.
@@ -36,6 +37,8 @@ pub struct RunResult {
     /// The best score known of the instance.
     #[serde(serialize_with = "write::best")]
     pub best_known: Option<f64>,
+    /// The aims of the score one by one, each with the best known.
+    pub objectives: Vec<Objective>,
     /// The moves of the best solution.
     pub moves: Vec<String>,
     /// Playouts of all streams and sessions.
@@ -60,6 +63,37 @@ pub struct RunResult {
     pub version: String,
 }
 
+/// An aim of a score: see `sortie_core::Measure`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Objective {
+    /// What it counts or measures; `score` where it is nothing but that.
+    pub what: String,
+    /// How much of it.
+    #[serde(serialize_with = "write::score")]
+    pub value: f64,
+    /// The best known, where the aims are the same.
+    #[serde(serialize_with = "write::best")]
+    pub best_known: Option<f64>,
+    /// How far behind that in per cent, negative where better, 0 where equal within rounding.
+    #[serde(serialize_with = "write::best")]
+    pub gap_percent: Option<f64>,
+}
+
+/// The aims of a score beside those of the best known.
+pub fn objectives(found: &[Measure], known: Option<&[Measure]>) -> Vec<Objective> {
+    let known = known.filter(|known| standing(found, known).is_some());
+    let row = |(i, measure): (usize, &Measure)| {
+        let known = known.map(|known| &known[i]);
+        Objective {
+            what: if measure.what.is_empty() { "score" } else { measure.what }.to_string(),
+            value: measure.value,
+            best_known: known.map(|known| known.value),
+            gap_percent: known.map(|known| (measure.gap(known) * 1e4).round() / 1e4),
+        }
+    };
+    found.iter().enumerate().map(row).collect()
+}
+
 impl RunResult {
     /// The result of a run in a folder, of which this much is known already.
     pub fn new(spec: &Spec, folder: &Path, best: &Solution, best_known: Option<f64>) -> RunResult {
@@ -79,6 +113,7 @@ impl RunResult {
             limits: spec.limits.clone(),
             score: best.score,
             best_known,
+            objectives: Vec::new(),
             moves: best.moves.clone(),
             playouts: 0,
             playouts_per_second: 0.0,
@@ -89,6 +124,11 @@ impl RunResult {
             record: folder.join(RECORD).to_string_lossy().into_owned(),
             version: env!("CARGO_PKG_VERSION").to_string(),
         }
+    }
+
+    /// The same with its score aim by aim.
+    pub fn told(self, objectives: Vec<Objective>) -> RunResult {
+        RunResult { objectives, ..self }
     }
 
     /// The same with what it took and why it ended.

@@ -39,6 +39,8 @@ pub trait Teller: Send {
     fn improved(&mut self, best: f64, stream: u32, seconds: f64);
     /// Time passes.
     fn tick(&mut self, status: &Status);
+    /// What a stream is about to do, and why.
+    fn course(&mut self, _stream: u32, _text: &str) {}
     /// Something that must be said, and stays.
     fn line(&mut self, text: &str);
     /// The end.
@@ -51,7 +53,7 @@ pub struct Scribe<'a> {
     pub saved: Option<Record>,
     /// Whether something could not be written and still is not.
     pub trouble: bool,
-    teller: Box<dyn Teller>,
+    teller: Box<dyn Teller + 'a>,
     folder: &'a Folder,
     spec: &'a Spec,
     control: &'a Control<'a>,
@@ -77,7 +79,7 @@ impl<'a> Scribe<'a> {
         (control, mailbox): (&'a Control<'a>, &'a Mailbox),
         saved: Option<Record>,
         checkpoint: Checkpoint,
-        teller: Box<dyn Teller>,
+        teller: Box<dyn Teller + 'a>,
     ) -> Scribe<'a> {
         let seconds = control.seconds();
         Scribe {
@@ -109,6 +111,10 @@ impl<'a> Scribe<'a> {
             let now = self.control.seconds();
             if mail.found.is_some() {
                 self.unsaved = mail.found;
+            }
+            for (stream, text) in mail.courses {
+                self.teller.course(stream, &text);
+                self.event(Event::Course { seconds: now, stream, text });
             }
             for checkpoint in mail.checkpoints.into_values() {
                 self.checkpoint.put(checkpoint);

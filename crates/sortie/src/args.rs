@@ -73,6 +73,8 @@ pub enum Command {
     Play(Play),
     /// Show the best moves of a position and what is expected to follow them
     Analyse(Analyse),
+    /// Look at a game move by move: a graph of its value, and where it turned
+    Review(Review),
     /// Be an engine for other programs: the text protocol on stdin and stdout
     Engine(Engine),
     /// Find the value of a position by a tree of jobs, and prove it
@@ -105,7 +107,15 @@ pub enum Command {
 
 /// `sortie list`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie list
+  sortie list samegame      one domain: its instances and options
+  sortie list searches      the searches and their parameters
+  sortie list players       the players of games and their parameters")]
 pub struct List {
+    /// A domain, or searches, forms or players; nothing: all
+    pub what: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -119,7 +129,9 @@ Examples:
   sortie solve samegame/1 --time 4m
   sortie solve morpion/5D --level 4 --seed 7 --time 10m --out runs/hunt
   sortie solve samegame/1 --parallel shared:1 --workers 8 --threads 2 --time 1m
-  sortie solve samegame/boards/mine.txt --search nmcs --level 2 --playouts 100000 --json
+  sortie solve samegame/15x15x5-7 --search nmcs --level 2 --playouts 100000 --json
+  sortie solve vrptw/R101 vrptw/C104 --seeds 10 --time 20s --out runs/many
+  sortie solve vrptw/R104 --from runs/first --on-improve 'cp $SORTIE_RECORD best.txt'
 
 An instance is domain/name or domain/path/to/file.
 Several limits: whichever comes first. A run with a limit repeats its search until then.
@@ -130,8 +142,18 @@ Ctrl-C ends the run with the best so far; `sortie resume` goes on with it.
 Exit codes: 0 done, 1 the --target was not reached, 2 misuse.")]
 #[command(allow_negative_numbers = true)] // so that -1 is refused as a value, and not as an option
 pub struct Solve {
-    /// What to solve: domain/name or domain/path/to/file (see `sortie list`)
-    pub instance: String,
+    /// What to solve: domain/name or domain/path/to/file (see `sortie list`); several: one after the other
+    #[arg(required = true, value_name = "INSTANCE")]
+    pub instances: Vec<String>,
+    /// Solve each with so many seeds, from --seed on
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub seeds: Option<u32>,
+    /// Begin with the solution of this record or run folder, and never fall behind it
+    #[arg(long, value_name = "RECORD")]
+    pub from: Option<PathBuf>,
+    /// Run this whenever a better solution is on disk, with SORTIE_RECORD, SORTIE_SCORE and SORTIE_INSTANCE set
+    #[arg(long, value_name = "CMD")]
+    pub on_improve: Option<String>,
     #[command(flatten)]
     pub search: SearchArgs,
     #[command(flatten)]
@@ -163,8 +185,8 @@ pub struct Solve {
 /// the search's own defaults, and what the search does not have is refused there.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct SearchArgs {
-    /// The search: nrpa, hd-nrpa, beam-nrpa, nmcs, beam or sample; for `solve` also auto, what suits the domain best
-    /// [default: nrpa, but for `solve` without any of the options below: auto]
+    /// The search: auto, nrpa, hd-nrpa, beam-nrpa, nmcs, beam, own or sample [default: nrpa where parameters of a search
+    /// are given, otherwise what the domain says suits it, which is auto unless it knows better]
     #[arg(long = "search", value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -294,7 +316,9 @@ impl WorkArgs {
 #[command(after_help = "\
 Examples:
   sortie resume runs/hunt             go on where it was stopped or killed
-  sortie resume runs/hunt --time 1h   another hour, even if the run has ended")]
+  sortie resume runs/hunt --time 1h   another hour, even if the run has ended
+  sortie resume runs/duel --games 400   a match up to so many games
+  sortie resume runs/open --jobs 50000  a search for a proof up to so many jobs")]
 #[command(allow_negative_numbers = true)]
 pub struct Resume {
     /// The run folder
@@ -302,6 +326,12 @@ pub struct Resume {
     /// Go on for so much more time, even if the run has ended: 20s, 4m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true)]
     pub time: Option<f64>,
+    /// Of a match: so many games in all, even if it has ended
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub games: Option<u64>,
+    /// Of a search for a proof: so many jobs in all, even if it has ended
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub jobs: Option<u64>,
     /// Threads [default: as before]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
@@ -462,6 +492,8 @@ Examples:
   sortie analyse loa --moves \"b1-b3 a6-c6\" --time 1m --lines 3
   sortie analyse connect4 --moves \"d d\" --playouts 100000 --player default:threads=2 --json
 
+  echo '{{\"id\":\"a\",\"moves\":[\"d\",\"d\"],\"turns\":[0,1,2],\"playouts\":2000}}' | sortie analyse connect4 --jsonl
+
 The lines are shown live while the search goes on; Ctrl-C stops it with what it has found.
 
 {}", crate::players::help()))]
@@ -487,6 +519,46 @@ pub struct Analyse {
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     pub seed: u64,
     /// Print one JSON object at the end, and nothing before
+    #[arg(long)]
+    pub json: bool,
+    /// Read positions as lines of JSON and answer with lines of JSON (docs/analysis.md)
+    #[arg(long, conflicts_with_all = ["json", "moves", "position"])]
+    pub jsonl: bool,
+    /// Positions that are looked at at a time [default: the number of processors]
+    #[arg(long, value_name = "N", requires = "jsonl", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub workers: Option<u32>,
+}
+
+/// `sortie review`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie review game.record --time 2s          a game that `play` saved
+  sortie review runs/duel --number 3           a game of a match
+  sortie review runs/duel --number 3 --logged  what its players thought, without a search
+
+A move is an inaccuracy (?!) where it gives away 7 % of the value, a mistake (?) from 15 %, a blunder (??) from 30 %.
+What the engine would have played itself is none of them.")]
+#[command(allow_negative_numbers = true)]
+pub struct Review {
+    /// The record of a game, or the folder of a match
+    #[arg(value_name = "GAME")]
+    pub game: PathBuf,
+    /// Which game of a match [default: the first of its log]
+    #[arg(long, value_name = "N")]
+    pub number: Option<u64>,
+    /// Show what the players of a match thought themselves
+    #[arg(long)]
+    pub logged: bool,
+    /// Who looks at it
+    #[arg(long, value_name = "SPEC", default_value = "default")]
+    pub player: String,
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    pub seed: u64,
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }

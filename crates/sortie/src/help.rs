@@ -11,18 +11,18 @@ Monte-Carlo search for puzzles, routing and games.   sortie COMMAND [OPTIONS]
   sortie list                  what there is to solve, play and search with
 
 Solve   solve    search for the best solution     resume   go on with a run
+        campaign many instances, one budget       convert  records of others
         verify   check records and proofs         show     a record as text, SVG
-        replay   a record move by move            convert  records of others
 Play    play     against the engine               analyse  the best moves
-        match    players against each other       tune     a player's parameters
+        match    players against each other       review   a game, move by move
+        tune     a player's parameters            replay   a record step by step
         engine   for other programs (UCI, GTP)    probe    an engine of others
 Prove   prove    who wins, with a proof           db       proved positions
 Look    serve    runs in the browser, live        report   about runs, as a file
         compare  two sets of runs                 list     domains and searches
 Many    broker   the job engine of a grid         worker   do the jobs of others
-        campaign many instances, one budget       new      your own, as a crate
+Own     new      a crate with your own problem    gauntlet named opponents
 Tools   doctor   what this machine has            completions, man, schema
-        gauntlet named opponents, and a table
 
 `sortie COMMAND --help` tells more of one, `sortie --help-all` of everything.
 Exit codes: 0 done, 1 not found or not verified, 2 misuse.";
@@ -31,14 +31,14 @@ Exit codes: 0 done, 1 not found or not verified, 2 misuse.";
 const SOLVE: &str = "\
 Search for the best solution of an instance.   sortie solve INSTANCE [OPTIONS]
 
-  sortie solve samegame/1                          a minute, best search
+  sortie solve samegame/1                          a minute, what pays here
   sortie solve morpion/5D --time 10m --seed 7 --out runs/hunt
-  sortie solve vrptw/R101 --target -191650.8 --json
+  sortie solve vrptw/R101 vrptw/C104 --seeds 10 --time 20s     a table of runs
   sortie solve samegame/1 --search nrpa --level 3  a search of the papers
 
 End      --time 20s    --cpu-time 20s    --playouts N    --target SCORE
          --patience N  playouts without an improvement   [default: a minute]
-Search   --search NAME nrpa, hd-nrpa, beam-nrpa, nmcs, beam, sample, auto [auto]
+Search   --search NAME auto, nrpa, hd-nrpa, beam-nrpa, nmcs, beam, own, sample
          --level L --iterations N --alpha A --width W --improve ...
 Machine  --threads T   [all]     --best-of M   independent searches   [threads]
          --parallel shared:L     one search on several threads

@@ -71,7 +71,9 @@ mod font;
 mod front;
 mod grid;
 mod help;
+mod hook;
 mod output;
+mod paint;
 #[doc(hidden)]
 pub mod parts;
 mod players;
@@ -163,6 +165,7 @@ fn command(cli: Cli) -> ExitCode {
         Command::Train(args) => commands::train::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Analyse(args) => commands::analyse::run(&args),
+        Command::Review(args) => commands::review::run(&args),
         Command::Engine(args) => commands::engine::run(&args),
         Command::Prove(args) => commands::prove::run(&args),
         Command::Probe(args) => commands::probe::run(&args),
@@ -214,6 +217,10 @@ pub fn usage(program: &str, error: &clap::Error) -> ExitCode {
     let lines: Vec<&str> =
         lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
     let text = lines.join(" ").replace(" tip: ", "; ");
+    // What Rust says of a number is no help.
+    let text = ["invalid digit found in string", "cannot parse integer from empty string"]
+        .iter()
+        .fold(text, |text, said| text.replace(said, "expected a whole number that is not negative"));
     output::say(&format!("{program}: {} (--help shows more)", text.trim_start_matches("error: ")));
     ExitCode::from(2)
 }

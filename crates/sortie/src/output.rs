@@ -1,9 +1,12 @@
 //! What goes to stdout: results, for people and for programs. Messages and progress go to stderr, elsewhere.
 
 use crate::duration;
+use crate::source::Instance;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
-use sortie_core::Position;
+use sortie_core::measure::{standing, told};
+use sortie_core::{Measure, Position, Standing};
+use sortie_runs::result::Objective;
 pub use sortie_runs::text::{number, rounded, score};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -46,15 +49,22 @@ pub fn path(path: &Path) -> Value {
 }
 
 /// A result for people: the board, then what was found and how.
-pub fn human(result: &Map<String, Value>, position: &Position, folder: &Path) -> String {
+pub fn human(result: &Map<String, Value>, instance: &Instance, position: &Position, folder: &Path) -> String {
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or("?").to_string();
     let real = |key: &str| result.get(key).and_then(Value::as_f64).unwrap_or(0.0);
     let whole = |key: &str| result.get(key).and_then(Value::as_u64).unwrap_or(0);
     let found = real("score");
-    let known = result.get("best_known").and_then(Value::as_f64);
     let moves = result.get("moves").and_then(Value::as_array).map_or(0, Vec::len);
-    let mut rows = vec![("instance", text("instance")), ("score", score(found) + &compare(found, known))];
-    rows.extend(position.facts.iter().map(|(key, value)| (*key, score(*value))));
+    let mut rows =
+        vec![("instance", text("instance")), ("score", instance.told(found) + &compare(instance, found))];
+    let measures = instance.measures(found);
+    let said = |key: &str| measures.iter().any(|measure| measure.what == key);
+    let facts = position.facts.iter().filter(|(key, _)| !said(key));
+    rows.extend(facts.map(|(key, value)| (*key, score(*value))));
+    if measures.len() > 1 {
+        // What --target and the events mean by it.
+        rows.push(("in one", score(found)));
+    }
     rows.push(("moves", count(moves as u64)));
     let playouts = format!(
         "{} in {} ({}/s, {} of CPU time)",
@@ -71,7 +81,7 @@ pub fn human(result: &Map<String, Value>, position: &Position, folder: &Path) ->
     let more = if text("reason") == "asked" { "" } else { " --time 1m" };
     rows.push(("go on", command("resume", folder) + more));
     let width = rows.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
-    let mut out = format!("{}\n\n", position.text.trim_end());
+    let mut out = format!("{}\n\n", crate::paint::board(position.text.trim_end()));
     for (key, value) in rows {
         let _ = writeln!(out, "{key:width$}  {value}");
     }
@@ -93,17 +103,34 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// How a score stands to the best known.
-fn compare(found: f64, known: Option<f64>) -> String {
-    let Some(known) = known else { return String::new() };
-    if found > known {
-        return format!("  (better than the best known, {}!)", score(known));
+/// How a score stands to the best known, aim by aim. What is better was replayed by the rules before anybody says so.
+pub fn compare(instance: &Instance, found: f64) -> String {
+    let Some(known) = instance.best_known() else { return String::new() };
+    against(&instance.measures(found), &instance.measures(known))
+}
+
+fn against(found: &[Measure], known: &[Measure]) -> String {
+    match standing(found, known) {
+        Some(Standing::Equal) => "  (equals the best known)".into(),
+        Some(Standing::Better) => {
+            format!("  (better than the best known, {}: replayed and true)", told(known))
+        }
+        Some(Standing::Worse { measure, behind, gap }) => {
+            let gap = match (known.len(), measure.what) {
+                (1, _) | (_, "") => format!("gap {gap:.1} %"),
+                (_, what) if measure.rounding < 1e-6 => format!("{} {what} behind", score(behind)),
+                (_, what) => format!("{gap:.1} % of {what} behind"),
+            };
+            format!("  (best known {}, {gap})", told(known))
+        }
+        None => format!("  (best known {})", told(known)),
     }
-    if found == known {
-        return "  (the best known)".into();
-    }
-    let gap = 100.0 * (known - found) / known.abs().max(1e-9);
-    format!("  (best known {}, gap {gap:.1} %)", score(known))
+}
+
+/// The aims of a score, each with the best known and how far it is behind in per cent.
+pub fn objectives(instance: &Instance, found: f64) -> Vec<Objective> {
+    let known = instance.best_known().map(|known| instance.measures(known));
+    sortie_runs::result::objectives(&instance.measures(found), known.as_deref())
 }
 
 fn why(reason: &str) -> &str {
@@ -130,11 +157,17 @@ mod tests {
 
     #[test]
     fn scores_are_compared_with_the_best_known() {
-        assert_eq!(compare(75.0, Some(100.0)), "  (best known 100, gap 25.0 %)");
-        assert_eq!(compare(-110.0, Some(-100.0)), "  (best known -100, gap 10.0 %)");
-        assert_eq!(compare(100.0, Some(100.0)), "  (the best known)");
-        assert!(compare(101.0, Some(100.0)).contains("better"));
-        assert_eq!(compare(1.0, None), "");
+        let points = |score| vec![Measure::most("points", score)];
+        assert_eq!(against(&points(75.0), &points(100.0)), "  (best known 100 points, gap 25.0 %)");
+        assert_eq!(against(&points(100.0), &points(100.0)), "  (equals the best known)");
+        assert!(against(&points(101.0), &points(100.0)).contains("better than the best known, 100 points"));
+        let instance = Instance::open("vrptw/R101").unwrap();
+        let known = instance.best_known().unwrap();
+        assert_eq!(compare(&instance, known + 0.0003), "  (equals the best known)");
+        let words = "best known 19 vehicles, distance 1650.80";
+        assert_eq!(compare(&instance, known - 111.62), format!("  ({words}, 6.8 % of distance behind)"));
+        assert_eq!(compare(&instance, known - 10_000.0), format!("  ({words}, 1 vehicles behind)"));
+        assert_eq!(compare(&Instance::open("schur/6").unwrap(), 1.0), "");
     }
 
     #[test]

@@ -107,6 +107,7 @@ pub fn help() -> String {
     let keys: Vec<String> = parameters(&Uct::default()).keys().cloned().collect();
     let (first, rest) = keys.split_at(keys.len() / 2);
     text += &format!("{},\n  {}.\n", first.join(", "), rest.join(", "));
+    text += "`sortie list players` explains each.\n";
     text += "A search spread over ranks takes options before the search that is spread:\n";
     text +=
         "  tds[nodes=4,threads=2]:default:c=0.7, tds[nodes=64,threads=12,engine=virtual,latency=2us]:plain\n";
@@ -116,6 +117,58 @@ pub fn help() -> String {
     text += "Engines take options, and the time they have beyond that of the move:\n";
     text += "  'uci[timeout=5s,Threads=2]:/opt/my engine/run --quiet' needs its blanks quoted: \"/opt/my engine/run\".\n";
     text += "  gtp[letters=skip-i]:PROGRAM names columns as on a Go board, without an i.";
+    text
+}
+
+/// What the parameters of our own search mean, in their order.
+const MEANINGS: [(&str, &str); 22] = [
+    (
+        "rule",
+        "how a move is chosen within the tree: uct (mean plus c sqrt(ln N / n)) or puct (the share knowledge gives it)",
+    ),
+    ("c", "the weight of exploration: more tries more moves, less goes deeper"),
+    ("fpu", "the value of a move never tried, for the side to move; above 1 all are tried before any twice"),
+    ("knowledge", "what is known of a move before it is tried: none, categories or evaluation"),
+    ("bias", "the weight of that knowledge, fading with the visits; 0: none"),
+    ("unprune-first", "moves considered at a node's first visit, the best known first; 0: all, always"),
+    ("unprune-rate", "one more is considered each time the visits grow by this factor"),
+    ("draws", "playouts play the most appealing of so many moves drawn at random; 1: uniform"),
+    ("weighted", "playouts draw moves by the weights of their categories instead"),
+    ("cut", "moves after which a playout is cut off and its position evaluated; 0: to the end of the game"),
+    ("steepness", "how steeply an evaluation becomes a chance to win where a playout is cut off"),
+    ("decisive", "a winning move is played at once, in the tree and where a playout begins"),
+    ("solver", "wins, losses and draws that are certain are proved back through the tree"),
+    ("expand", "visits of a move before the position it leads to gets a node"),
+    ("transpositions", "positions reached by several paths have one node"),
+    ("pool-means", "a move is judged by all visits of the position it leads to"),
+    (
+        "final-move",
+        "the move that is played: max (mean), robust (visits), max-robust or secure (lower bound)",
+    ),
+    ("reuse", "the tree is kept between the moves of a game"),
+    ("threads", "threads that search one tree"),
+    ("in-flight", "simulations in flight at once on each thread"),
+    ("counting", "how those in flight are counted: ignore, virtual-loss, unobserved or mixed"),
+    ("memory", "the bound on the memory of the tree, in MiB"),
+];
+
+/// The parameters of our own search with what they are by default and what they mean.
+pub fn meanings() -> impl Iterator<Item = Value> {
+    let defaults = parameters(&Uct::default());
+    MEANINGS.iter().map(move |(key, about)| {
+        let default = defaults.get(*key).cloned().unwrap_or_default();
+        serde_json::json!({ "name": key, "about": about, "default": default })
+    })
+}
+
+/// All that `sortie list players` says.
+pub fn explained() -> String {
+    let mut text = help() + "\n\nThe parameters of a preset, with the values of default:\n";
+    let defaults = parameters(&Uct::default());
+    for (key, about) in MEANINGS {
+        let default = defaults.get(key).map(Value::to_string).unwrap_or_default();
+        text += &format!("  {key:15} {:10} {about}\n", default.trim_matches('"'));
+    }
     text
 }
 

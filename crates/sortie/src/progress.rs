@@ -1,7 +1,9 @@
 //! Progress on stderr: one live line on a terminal, plain lines elsewhere.
 
 use crate::duration;
-use crate::output::{count, score};
+use crate::hook::Hook;
+use crate::output::count;
+use crate::source::Instance;
 use crossterm::terminal;
 use sortie_runs::scribe::{Status, Teller};
 use std::io::{IsTerminal, Write};
@@ -29,10 +31,9 @@ pub struct Progress {
 impl Progress {
     /// Live, plain or not at all.
     pub fn new(quiet: bool, seconds: f64) -> Progress {
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let mode = match quiet {
             true => Mode::Silent,
-            false if std::io::stderr().is_terminal() && !dumb => Mode::Live,
+            false if is_live() => Mode::Live,
             false => Mode::Plain,
         };
         Progress { mode, told_seconds: seconds, kept_seconds: seconds, drawn: false }
@@ -53,11 +54,7 @@ impl Progress {
         if self.mode == Mode::Plain {
             return self.line(&text);
         }
-        // A line that wraps could not be redrawn.
-        let width = terminal::size().map_or(80, |(columns, _)| columns as usize).max(10);
-        let text: String = text.chars().take(width - 1).collect();
-        let _ = write!(std::io::stderr(), "\r\x1b[2K{text}");
-        let _ = std::io::stderr().flush();
+        redraw(&text);
         self.drawn = true;
     }
 
@@ -70,44 +67,126 @@ impl Progress {
     /// Takes the live line away.
     pub fn clear(&mut self) {
         if self.drawn {
-            let _ = write!(std::io::stderr(), "\r\x1b[2K");
-            let _ = std::io::stderr().flush();
+            erase();
             self.drawn = false;
         }
     }
 }
 
-impl Teller for Progress {
-    /// A better solution is on disk.
-    fn improved(&mut self, best: f64, stream: u32, seconds: f64) {
-        // On a terminal the live line shows the best; only now and then is one kept, at growing distances.
-        let keep = match self.mode {
-            Mode::Silent => false,
-            Mode::Plain => true,
-            Mode::Live => seconds >= 1.0 && seconds >= 1.5 * self.kept_seconds,
-        };
-        if keep {
-            self.kept_seconds = seconds;
-            self.line(&format!("{:>9}  best {} (stream {stream})", duration::show(seconds), score(best)));
-        }
-    }
+/// Who tells people of a run: scores in the words of its domain, and a command that is run whenever there is a better one.
+pub struct RunTeller<'a> {
+    instance: &'a Instance,
+    progress: Progress,
+    hook: Option<Hook>,
+}
 
-    /// Time passes.
-    fn tick(&mut self, status: &Status) {
-        self.show(status.seconds, || status_line(status));
-    }
-
-    fn line(&mut self, text: &str) {
-        Progress::line(self, text);
-    }
-
-    fn clear(&mut self) {
-        Progress::clear(self);
+impl<'a> RunTeller<'a> {
+    /// Tells of a run of this instance.
+    pub fn new(instance: &'a Instance, progress: Progress, hook: Option<Hook>) -> RunTeller<'a> {
+        RunTeller { instance, progress, hook }
     }
 }
 
-fn status_line(status: &Status) -> String {
-    let best = status.best.map_or("-".to_string(), score);
+impl Teller for RunTeller<'_> {
+    fn improved(&mut self, best: f64, stream: u32, seconds: f64) {
+        if let Some(hook) = &mut self.hook {
+            hook.improved(best);
+        }
+        let progress = &mut self.progress;
+        // On a terminal the live line shows the best; only now and then is one kept, at growing distances.
+        let keep = match progress.mode {
+            Mode::Silent => false,
+            Mode::Plain => true,
+            Mode::Live => seconds >= 1.0 && seconds >= 1.5 * progress.kept_seconds,
+        };
+        if keep {
+            progress.kept_seconds = seconds;
+            let best = self.instance.told(best);
+            progress.line(&format!("{:>9}  best {best} (stream {stream})", duration::show(seconds)));
+        }
+    }
+
+    fn tick(&mut self, status: &Status) {
+        if let Some(trouble) = self.hook.as_mut().and_then(|hook| hook.run(false)) {
+            self.progress.line(&trouble);
+        }
+        let live = self.progress.mode == Mode::Live;
+        let best = || status.best.map_or("-".to_string(), |best| self.instance.told(best));
+        let text = || if live { live_line(status, &best(), columns()) } else { status_line(status, &best()) };
+        self.progress.show(status.seconds, text);
+    }
+
+    /// One stream is enough to read: the others do much the same.
+    fn course(&mut self, stream: u32, text: &str) {
+        if stream == 0 && self.progress.mode != Mode::Silent {
+            self.progress.line(text);
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        self.progress.line(text);
+    }
+
+    fn clear(&mut self) {
+        if let Some(trouble) = self.hook.as_mut().and_then(|hook| hook.run(true)) {
+            self.progress.line(&trouble);
+        }
+        self.progress.clear();
+    }
+}
+
+/// Whether stderr is a terminal on which a line can be drawn again.
+pub fn is_live() -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    std::io::stderr().is_terminal() && !dumb
+}
+
+/// Columns of the terminal.
+pub fn columns() -> usize {
+    terminal::size().map_or(80, |(columns, _)| columns as usize).max(10)
+}
+
+/// Draws the live line again. One that wraps could not be redrawn.
+pub fn redraw(text: &str) {
+    let text: String = text.chars().take(columns() - 1).collect();
+    let _ = write!(std::io::stderr(), "\r\x1b[2K{text}");
+    let _ = std::io::stderr().flush();
+}
+
+/// Takes the live line away.
+pub fn erase() {
+    let _ = write!(std::io::stderr(), "\r\x1b[2K");
+    let _ = std::io::stderr().flush();
+}
+
+/// The line for a terminal so wide: what is over as a bar, where it can be told, and what fits of the rest, the most
+/// telling first.
+fn live_line(status: &Status, best: &str, columns: usize) -> String {
+    let mut parts = vec![format!("best {best}")];
+    if let Some(left) = status.left {
+        parts.push(format!("{} left", duration::show(left)));
+    }
+    parts.push(format!("{}/s", count(status.rate as u64)));
+    parts.push(format!("{} playouts", count(status.playouts)));
+    let over = status.left.map(|left| status.seconds / (status.seconds + left).max(1e-9));
+    let mut text = match over {
+        Some(over) if columns >= 60 => {
+            let cells = if columns >= 100 { 20 } else { 10 };
+            let full = ((over * cells as f64) as usize).min(cells);
+            format!("{}{} {:>3.0} %", "█".repeat(full), "░".repeat(cells - full), 100.0 * over)
+        }
+        Some(over) => format!("{:>3.0} %", 100.0 * over),
+        None => duration::show(status.seconds),
+    };
+    for part in parts {
+        if text.chars().count() + 2 + part.chars().count() < columns {
+            text += &format!("  {part}");
+        }
+    }
+    text
+}
+
+fn status_line(status: &Status, best: &str) -> String {
     let mut text = format!(
         "{:>9}  best {best}  {} playouts  {}/s",
         duration::show(status.seconds),
@@ -128,8 +207,20 @@ mod tests {
     fn the_line_says_it_all() {
         let status =
             Status { best: Some(2871.0), playouts: 1234567, rate: 61000.4, seconds: 20.2, left: Some(40.0) };
-        assert_eq!(status_line(&status), "   20.2 s  best 2871  1,234,567 playouts  61,000/s  40.0 s left");
-        let bare = Status { best: None, left: None, ..status };
-        assert_eq!(status_line(&bare), "   20.2 s  best -  1,234,567 playouts  61,000/s");
+        let best = "2871 points";
+        assert_eq!(
+            status_line(&status, best),
+            "   20.2 s  best 2871 points  1,234,567 playouts  61,000/s  40.0 s left"
+        );
+        assert_eq!(
+            live_line(&status, best, 100),
+            "██████░░░░░░░░░░░░░░  34 %  best 2871 points  40.0 s left  61,000/s  1,234,567 playouts"
+        );
+        assert_eq!(live_line(&status, best, 40), " 34 %  best 2871 points  40.0 s left");
+        for columns in 10..120 {
+            assert!(live_line(&status, best, columns).chars().count() < columns, "{columns}");
+        }
+        let bare = Status { left: None, ..status };
+        assert_eq!(status_line(&bare, "-"), "   20.2 s  best -  1,234,567 playouts  61,000/s");
     }
 }

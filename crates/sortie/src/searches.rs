@@ -9,6 +9,7 @@ pub use sortie_runs::spec::describe;
 
 /// Every search with one line about it, in the order of `sortie list`.
 pub const SEARCHES: &[(&str, &str)] = &[
+    ("auto", "several of these take turns, most of the time to what pays on this instance"),
     ("nrpa", "nested rollout policy adaptation: learns a playout policy at every level (Rosin 2011)"),
     ("hd-nrpa", "NRPA that keeps several solutions a level, no two alike (Cazenave and Edelkamp 2016)"),
     (
@@ -41,29 +42,26 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("workers", "parallel calls at a time"),
 ];
 
-/// What `--search auto` stands for, which is also what is taken when no parameter of a search is given: what the problem
-/// says suits it. Parameters that are given stay as they are; given without a name, they are those of NRPA as published.
+/// What is taken when no parameter of a search is given, and what `--search auto` stands for: what the problem says suits
+/// it. Parameters without a name are those of NRPA as published.
 pub fn settle(args: &SearchArgs, suits: &Search) -> SearchArgs {
-    match args.name.as_deref() {
-        Some(AUTO) => {}
-        None if given(args).is_empty() => {}
-        _ => return args.clone(),
-    }
-    let Search::Nrpa(nrpa) = suits else {
-        return SearchArgs { name: Some(suits.name().into()), ..args.clone() };
-    };
-    SearchArgs {
-        name: Some("nrpa".into()),
-        level: args.level.or(Some(nrpa.level)),
-        iterations: args.iterations.clone().or(Some(PerLevel::Same(nrpa.iterations))),
-        repetitions: args.repetitions.or(Some(nrpa.repetitions)),
-        bias: args.bias.or(Some(nrpa.bias)),
-        improve: args.improve.or(Some(nrpa.improve)),
-        ..args.clone()
+    let unsaid = args.name.as_deref().is_none_or(|name| name == AUTO) && given(args).is_empty();
+    match (unsaid, suits) {
+        (false, _) => args.clone(),
+        (true, Search::Nrpa(nrpa)) => SearchArgs {
+            name: Some("nrpa".into()),
+            level: Some(nrpa.level),
+            iterations: Some(PerLevel::Same(nrpa.iterations)),
+            repetitions: Some(nrpa.repetitions),
+            bias: Some(nrpa.bias),
+            improve: Some(nrpa.improve),
+            ..args.clone()
+        },
+        (true, suits) => SearchArgs { name: Some(suits.name().into()), ..args.clone() },
     }
 }
 
-/// The search that is chosen by the domain.
+/// The search that chooses.
 const AUTO: &str = "auto";
 /// The search whose parameters are meant where none is named.
 const UNNAMED: &str = "nrpa";
@@ -82,14 +80,15 @@ pub fn build(args: &SearchArgs) -> Result<Search> {
     let names: Vec<&str> = SEARCHES.iter().map(|(name, _)| *name).collect();
     let name = args.name.as_deref().unwrap_or(UNNAMED);
     if !names.contains(&name) {
-        bail!("there is no search '{name}': expected {}; solve also has auto", names.join(", "));
+        bail!("there is no search '{name}': expected {}", names.join(", "));
     }
     let known = parameters(name);
     let mut given = given(args);
     for key in given.keys() {
         if !known.contains_key(key) {
             let known: Vec<String> = known.keys().map(|key| option(key)).collect();
-            bail!("the search {name} has no {}: it has {}", option(key), known.join(", "));
+            let has = if known.is_empty() { "no parameters".into() } else { known.join(", ") };
+            bail!("the search {name} has no {}: it has {has}", option(key));
         }
     }
     given.insert("name".into(), name.into());
@@ -213,22 +212,19 @@ mod tests {
     }
 
     #[test]
-    fn auto_is_what_did_best_and_yields_to_what_is_given() {
-        let suits =
-            Search::Nrpa(sortie_core::Nrpa { level: 5, repetitions: 8, improve: true, ..Default::default() });
-        let line = |args: &SearchArgs| describe(&build(&settle(args, &suits)).unwrap());
-        let auto = args("auto");
-        let best = "nrpa level 5, iterations 100, alpha 1, selective, repetitions 8, improve";
-        assert_eq!(line(&auto), best);
-        assert_eq!(line(&SearchArgs { name: None, ..args("") }), best);
-        let given = SearchArgs { level: Some(3), improve: Some(false), ..auto };
-        assert_eq!(line(&given), "nrpa level 3, iterations 100, alpha 1, selective, repetitions 8");
+    fn what_is_not_said_is_what_suits_the_problem() {
+        let line = |args: &SearchArgs, suits: &Search| describe(&build(&settle(args, suits)).unwrap());
+        let unnamed = SearchArgs { name: None, ..args("") };
+        let turns = Search::Auto(sortie_core::Auto::default());
+        assert_eq!((line(&args("auto"), &turns), line(&unnamed, &turns)), ("auto".into(), "auto".into()));
+        let own = Search::Own(sortie_core::Own::default());
+        assert_eq!((line(&args("auto"), &own), line(&unnamed, &own)), ("own".into(), "own".into()));
+        let nrpa = Search::Nrpa(sortie_core::Nrpa { level: 5, repetitions: 8, ..Default::default() });
+        assert_eq!(line(&unnamed, &nrpa), "nrpa level 5, iterations 100, alpha 1, selective, repetitions 8");
         let plain = "nrpa level 3, iterations 100, alpha 1, selective";
-        assert_eq!(line(&args("nrpa")), plain);
-        assert_eq!(line(&SearchArgs { name: None, level: Some(3), ..args("") }), plain);
-        let beam = Search::Beam(sortie_core::BeamSearch::default());
-        assert_eq!(build(&settle(&args("auto"), &beam)).unwrap().name(), "beam");
-        assert!(build(&args("auto")).is_err(), "it has to be settled first");
+        assert_eq!(line(&args("nrpa"), &turns), plain);
+        assert_eq!(line(&SearchArgs { level: Some(3), ..unnamed }, &turns), plain);
+        assert!(build(&settle(&SearchArgs { level: Some(3), ..args("auto") }, &turns)).is_err());
     }
 
     #[test]
@@ -245,7 +241,7 @@ mod tests {
     #[test]
     fn what_a_search_does_not_have_is_refused() {
         let error = |args: &SearchArgs| build(args).unwrap_err().to_string();
-        assert!(error(&args("nrpq")).contains("nrpa, hd-nrpa, beam-nrpa, nmcs, beam, own, sample"));
+        assert!(error(&args("nrpq")).contains("auto, nrpa, hd-nrpa, beam-nrpa, nmcs, beam, own, sample"));
         assert!(error(&SearchArgs { level: Some(2), ..args("sample") }).contains("no --level"));
         assert!(error(&SearchArgs { alpha: Some(2.0), ..args("nmcs") }).contains("no --alpha"));
         assert!(error(&SearchArgs { level: Some(0), ..args("nrpa") }).contains("1 to 8"));

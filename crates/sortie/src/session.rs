@@ -4,9 +4,10 @@
 use crate::checkpoint::Checkpoint;
 use crate::folder::{self, Folder};
 use crate::grid::island::Maker;
+use crate::hook::Hook;
 use crate::mailbox::{Found, Mailbox};
 use crate::output;
-use crate::progress::Progress;
+use crate::progress::{Progress, RunTeller};
 use crate::scribe::{Scribe, record};
 use crate::source::Instance;
 use crate::{Verdict, clock, searches};
@@ -14,13 +15,26 @@ use anyhow::{Context, Result, anyhow};
 use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use sortie_core::{CallMaker, Control, Guide, Outcomes, Record, Solution, StopReason};
+use sortie_core::{CallMaker, Control, Guide, Outcomes, Record, Rng, Solution, StopReason, StreamCheckpoint};
 use sortie_runs::event::Event;
 use sortie_runs::result::RunResult;
 use sortie_runs::spec::Spec;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+/// How the end of a session is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// The position and all about it.
+    Whole,
+    /// In one line, as one of many.
+    Line,
+    /// As JSON.
+    Json,
+    /// Not at all: somebody else reads the folder.
+    Nothing,
+}
 
 /// What a session is about.
 pub struct Session {
@@ -42,8 +56,10 @@ pub struct Session {
     pub checkpoint_every: f64,
     /// Who makes the calls of its islands, if not the threads of this process.
     pub grid: Option<crate::grid::Spec>,
-    /// Print JSON.
-    pub json: bool,
+    /// What is run whenever a better solution is on disk.
+    pub on_improve: Option<String>,
+    /// How the end is told.
+    pub told: Told,
     /// No progress.
     pub quiet: bool,
 }
@@ -72,9 +88,21 @@ impl Session {
             None => None,
         };
         control.calls = maker.as_ref().map(|maker| maker as &dyn CallMaker);
-        let resume = before.streams.clone();
-        let teller = Box::new(Progress::new(self.quiet, control.seconds()));
+        let mut resume = before.streams.clone();
+        let started = self.best.as_ref().filter(|_| !self.resumed);
+        if let Some(best) = started {
+            control.start = Some(best.moves.clone());
+            resume.extend(begun_with(spec, best));
+        }
+        let progress = Progress::new(self.quiet, control.seconds());
+        let hook = self.on_improve.as_deref();
+        let hook = hook.map(|command| Hook::new(command, &folder.path, &spec.instance));
+        let teller = Box::new(RunTeller::new(instance, progress, hook));
         let mut scribe = Scribe::new((folder, spec), (&control, &mailbox), self.best.clone(), before, teller);
+        if let Some(best) = started {
+            // What it begins with is there from the beginning, whatever becomes of the search.
+            scribe.write_record(best.clone());
+        }
         self.announce(&mut scribe, &control, &mailbox);
 
         let problem = instance.problem()?;
@@ -87,11 +115,12 @@ impl Session {
             (outcomes, scribe.join().expect("the scribe does not panic"))
         });
         let concluded = self.conclude(&outcomes, &mut scribe, &control);
+        drop(scribe);
         // Whatever the grid did, what was found before is told and kept.
         control.calls = None;
         let grid = maker.map(Maker::end).transpose();
         match (concluded, grid) {
-            (Ok(verdict), Ok(Some(Some(tally)))) if !self.json => {
+            (Ok(verdict), Ok(Some(Some(tally)))) if self.told == Told::Whole => {
                 output::print(&crate::grid::tally_text(&tally))?;
                 Ok(verdict)
             }
@@ -160,16 +189,28 @@ impl Session {
         }
         let (playouts, reason) = (outcomes.playouts, outcomes.reason);
         let result = RunResult::new(&self.spec, &self.folder.path, best, self.instance.best_known());
+        let result = result.told(output::objectives(&self.instance, best.score));
         let result = result.ended(playouts, seconds, cpu_seconds, reason).to_json(&position);
         let (time, score) = (clock::now(), best.score);
         scribe.event(Event::Finished { time, seconds, cpu_seconds, playouts, score, reason });
         let text = serde_json::to_string_pretty(&result)?;
         let written = self.folder.write(folder::RESULT, (text + "\n").as_bytes());
         scribe.check(folder::RESULT, written);
-        if self.json {
-            output::print_json(&result)?;
-        } else {
-            output::print(&output::human(&result, &position, &self.folder.path))?;
+        match self.told {
+            Told::Json => output::print_json(&result)?,
+            Told::Line => output::print(&format!(
+                "{} seed {}: {}{}",
+                self.spec.instance,
+                self.spec.seed,
+                self.instance.told(best.score),
+                output::compare(&self.instance, best.score)
+            ))?,
+            Told::Nothing => {}
+            Told::Whole => {
+                output::print(&output::human(&result, &self.instance, &position, &self.folder.path))?
+            }
+        }
+        if self.told == Told::Whole {
             if scribe.trouble {
                 // The folder does not have it: here it is.
                 output::print(&format!("\n{}", record(&self.spec, &found).to_text()))?;
@@ -178,6 +219,21 @@ impl Session {
         let missed = self.spec.limits.target.is_some_and(|target| best.score < target);
         Ok(if missed && outcomes.reason != StopReason::Asked { Verdict::NotFound } else { Verdict::Done })
     }
+}
+
+/// Every stream as it is before its first playout, but for a solution that it has already.
+fn begun_with(spec: &Spec, best: &Record) -> Vec<StreamCheckpoint> {
+    let solution = Solution { score: best.score, moves: best.moves.clone() };
+    let stream = |stream: u32| StreamCheckpoint {
+        stream,
+        rng: Rng::new(spec.seed, stream.into()),
+        playouts: 0,
+        improved_at: 0,
+        best: Some(solution.clone()),
+        ended: None,
+        search: Vec::new(),
+    };
+    (0..spec.streams).map(stream).collect()
 }
 
 /// Prints the result of a run that has ended.
@@ -200,7 +256,7 @@ pub fn print_ended(
         result.get("moves").cloned().map(serde_json::from_value).transpose()?.unwrap_or_default();
     let position =
         instance.verify(&moves).with_context(|| format!("{} of {}", folder::RESULT, spec.instance))?;
-    output::print(&output::human(&result, &position, &folder.path))?;
+    output::print(&output::human(&result, instance, &position, &folder.path))?;
     Ok(Verdict::Done)
 }
 

@@ -3,11 +3,13 @@
 
 use crate::folder;
 use anyhow::{Context, Result, anyhow, bail};
-use sortie_core::{AnyGame, AnyProblem, OpenError, Opened, Origin, Position, Record, ReplayError};
+use sortie_core::measure;
+use sortie_core::{AnyGame, AnyProblem, Measure, OpenError, Opened, Origin, Position, Record, ReplayError};
 use sortie_domains::catalogue;
 use sortie_runs::limits::{INSTANCE_BYTES_MAX, TEXT_BYTES_MAX};
 pub use sortie_runs::text::{plain, read_text};
 use std::cell::RefCell;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The header line of a record that says where its game begins.
@@ -40,12 +42,18 @@ impl Instance {
                  `resume FOLDER` goes on"
             );
         }
-        Ok(Self::of(name)?)
+        Self::of(name).map_err(|error| match (&error, missing(name)) {
+            (OpenError::UnknownDomain { .. } | OpenError::NoSlash(_), Some(missing)) => anyhow!(missing),
+            _ => error.into(),
+        })
     }
 
     /// The same with an error that can be told apart.
     pub fn of(name: &str) -> Result<Instance, OpenError> {
-        Self::open_with(name, &|path| read_text(Path::new(path), INSTANCE_BYTES_MAX))
+        Self::open_with(name, &|path| match path {
+            "-" => read_stdin(INSTANCE_BYTES_MAX),
+            path => read_text(Path::new(path), INSTANCE_BYTES_MAX),
+        })
     }
 
     /// The same, with the text of the file at hand, wherever the file itself may be by now.
@@ -93,6 +101,20 @@ impl Instance {
                 self.name
             ),
         }
+    }
+
+    /// The same; the domain alone is the first of its examples, and that is said.
+    pub fn open_or_first(name: &str) -> Result<Instance> {
+        let Some(entry) = catalogue().entry(name) else { return Self::open(name) };
+        let Some(example) = entry.examples.first() else { return Self::open(name) };
+        let whole = match example.strip_prefix(entry.name) {
+            Some(rest) if rest.starts_with('/') => example.to_string(),
+            _ => format!("{name}/{example}"),
+        };
+        let instance = Self::open(&whole)?;
+        instance.problem()?;
+        crate::output::say(&format!("{name} alone: taking {whole}; `sortie list {name}` has more"));
+        Ok(instance)
     }
 
     /// Opens a game: `domain/name`, or `domain` alone for the first of its examples.
@@ -154,6 +176,19 @@ impl Instance {
         }
     }
 
+    /// A score in the domain's words; of a game it is the value for the first side.
+    pub fn measures(&self, score: f64) -> Vec<Measure> {
+        match &self.opened {
+            Opened::Problem(problem) => problem.measures(score),
+            Opened::Game(_) => vec![Measure::most("", score)],
+        }
+    }
+
+    /// The same in one line.
+    pub fn told(&self, score: f64) -> String {
+        measure::told(&self.measures(score))
+    }
+
     /// The best score known.
     pub fn best_known(&self) -> Option<f64> {
         match &self.opened {
@@ -161,6 +196,37 @@ impl Instance {
             Opened::Game(_) => None,
         }
     }
+}
+
+/// Whether a name that is no instance looks like a file that is not there: what to say, with the nearest that is.
+fn missing(name: &str) -> Option<String> {
+    let path = Path::new(name);
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty())?;
+    if path.exists() || !parent.is_dir() {
+        return None;
+    }
+    let there: Vec<String> = parent
+        .read_dir()
+        .ok()?
+        .flatten()
+        .take(10_000)
+        .filter_map(|e| e.file_name().into_string().ok())
+        .collect();
+    let wanted = path.file_name()?.to_str()?;
+    Some(match sortie_core::nearest(wanted, there.iter().map(String::as_str)) {
+        Some(near) => format!("there is no {name}: did you mean {}?", parent.join(near).display()),
+        None => format!("there is no {name}, neither a file nor an instance"),
+    })
+}
+
+/// Reads what is typed or piped in, as `samegame/-` wants it.
+fn read_stdin(bytes_max: u64) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| plain(&error))?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(format!("larger than {} MiB", bytes_max >> 20));
+    }
+    String::from_utf8(bytes).map_err(|_| "not a text (not UTF-8)".into())
 }
 
 /// A record that was read, and where it came from.

@@ -39,8 +39,7 @@ pub fn sentence(thought: &Thought, side: Side) -> String {
     }
     let expected = thought.lines.iter().find(|line| line.moves.first() == thought.best.as_ref());
     if let Some(line) = expected.filter(|line| line.moves.len() > 1) {
-        let moves: Vec<&str> = line.moves[1..].iter().take(LINE_MOVES).map(String::as_str).collect();
-        let _ = write!(text, "; it expects {}", moves.join(" "));
+        let _ = write!(text, "; it expects {}", expected_moves(line));
     }
     text
 }
@@ -54,13 +53,19 @@ pub fn status(thought: &Thought) -> String {
         count(thought.playouts),
         count(rate as u64),
         count(thought.nodes),
-        thought.depth,
+        depth(thought),
         100.0 * thought.fill,
     );
     if thought.recycled > 0 {
         let _ = write!(text, " (recycled {} times)", count(thought.recycled));
     }
     text
+}
+
+/// The depth of the tree; while a search is under way nobody counts it, and the longest line shown is the least it is.
+pub fn depth(thought: &Thought) -> u32 {
+    let shown = thought.lines.iter().map(|line| line.moves.len()).max().unwrap_or(0);
+    thought.depth.max(shown as u32)
 }
 
 /// How the ranks of a spread search were busy, in a line.
@@ -104,13 +109,19 @@ pub fn table(thought: &Thought, side: Side, rows_max: usize) -> String {
     text
 }
 
-fn row(line: &Line, side: Side) -> [String; 4] {
+/// What is expected after the move itself; a line that is cut says so.
+fn expected_moves(line: &Line) -> String {
     let then: Vec<&str> = line.moves.iter().skip(1).take(LINE_MOVES).map(String::as_str).collect();
+    let cut = if line.moves.len() > 1 + LINE_MOVES { " ..." } else { "" };
+    then.join(" ") + cut
+}
+
+fn row(line: &Line, side: Side) -> [String; 4] {
     [
         line.moves.first().cloned().unwrap_or_default(),
         count(line.visits),
         value(line.value, line.proved, side),
-        then.join(" "),
+        expected_moves(line),
     ]
 }
 

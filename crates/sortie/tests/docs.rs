@@ -49,10 +49,13 @@ const WORDS: [&str; 30] = [
 
 #[cfg(unix)]
 #[test]
-fn the_tutorial_runs() {
-    let text = read(&root().join("docs/tutorial.md"));
+fn the_readme_and_then_the_tutorial_run() {
     let mut script = String::from("set -euo pipefail\n");
-    for line in blocks(&text, "sh") {
+    let readme = read(&root().join("README.md"));
+    // What is on the path by then is what the first lines build.
+    let readme = readme.replace("cargo run --release -- ", "sortie ");
+    let tutorial = read(&root().join("docs/tutorial.md"));
+    for line in blocks(&readme, "sh").into_iter().chain(blocks(&tutorial, "sh")) {
         let mut words: Vec<&str> = line.split(' ').collect();
         for i in 1..words.len() {
             match words[i - 1] {

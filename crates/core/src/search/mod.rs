@@ -1,5 +1,6 @@
 //! The searches: one file each, and the enum that names them with their parameters.
 
+mod auto;
 mod beam_nrpa;
 mod beam_search;
 mod hd_nrpa;
@@ -14,6 +15,7 @@ mod team;
 #[cfg(test)]
 mod trial;
 
+pub use auto::{Auto, Form, Lifted};
 pub use beam_nrpa::BeamNrpa;
 pub use beam_search::BeamSearch;
 pub use hd_nrpa::HdNrpa;
@@ -34,6 +36,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Search {
+    /// Several searches in turn, most of the time to what pays.
+    Auto(Auto),
     /// Random playouts.
     Sample(Sample),
     /// Nested Monte-Carlo search.
@@ -70,6 +74,7 @@ impl Search {
     /// The name of the search in a spec and on the command line.
     pub fn name(&self) -> &'static str {
         match self {
+            Search::Auto(_) => "auto",
             Search::Sample(_) => "sample",
             Search::Nmcs(_) => "nmcs",
             Search::Nrpa(_) => "nrpa",
@@ -83,7 +88,7 @@ impl Search {
     /// Refuses parameters that make no sense.
     pub fn check(&self) -> Result<(), SpecError> {
         match self {
-            Search::Sample(_) | Search::Own(_) => Ok(()),
+            Search::Auto(_) | Search::Sample(_) | Search::Own(_) => Ok(()),
             Search::Nmcs(nmcs) => nmcs.check(),
             Search::Nrpa(nrpa) => nrpa.check(),
             Search::BeamNrpa(beam) => beam.check(),
@@ -96,6 +101,7 @@ impl Search {
     pub fn run<P: Problem>(&self, problem: &P, run: &mut Run) {
         while !run.stopped() {
             match self {
+                Search::Auto(auto) => auto.run(problem, run),
                 Search::Sample(sample) => sample.run(problem, run),
                 Search::Nmcs(nmcs) => nmcs.run(problem, run),
                 Search::Nrpa(nrpa) => nrpa.run(problem, run),

@@ -10,7 +10,7 @@ use super::{SpecError, check_level, check_stabilise};
 use crate::domain::Problem;
 use crate::playout::{Offer, Scratch, Trace, indices_of, playout, retrace};
 use crate::policy::{Mark, Policy, SavedPolicy};
-use crate::replay::words;
+use crate::replay::{moves_of, words};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -155,6 +155,7 @@ impl Nrpa {
             nest.policy = nest.scratch.follow(problem, run.guide());
             // A checkpoint that does not fit is no reason to lose the run: the stream goes on with a fresh search.
             let resumed = resumed.as_deref().is_some_and(|bytes| nest.load(bytes));
+            nest.start = run.start().and_then(|words| nest.trace_of(words));
             nest.search(self.level as usize, resumed, run);
         };
         let threads = self.workers.min(run.threads()) as usize;
@@ -208,6 +209,8 @@ struct Nest<'a, P: Problem> {
     floor: usize,
     scratch: Scratch<P>,
     spare: Trace<P::Move>,
+    /// What every call above level 1 has for its best sequence when it begins, where the run was given one.
+    start: Option<Trace<P::Move>>,
     /// This thread's place in the team that makes the parallel calls. Taken out while a child of its own runs.
     member: Option<Member<'a, P::Move>>,
 }
@@ -239,6 +242,7 @@ impl<'a, P: Problem> Nest<'a, P> {
             floor: floor as usize,
             scratch: Scratch::new(problem),
             spare: Trace::default(),
+            start: None,
             member,
         }
     }
@@ -282,6 +286,19 @@ impl<'a, P: Problem> Nest<'a, P> {
         (here.iteration, here.repeats) = (0, 0);
         here.best.clear();
         here.mark = self.policy.mark();
+        if level > 1
+            && let Some(start) = &self.start
+        {
+            here.best.copy_from(start);
+            here.best.adopt(&self.policy);
+        }
+    }
+
+    /// A solution as a sequence of this search; `None` where it has moves that this search is not offered.
+    fn trace_of(&mut self, words: &[String]) -> Option<Trace<P::Move>> {
+        let moves = moves_of(self.problem, words).ok()?;
+        let indices = indices_of(self.problem, self.offer, &moves, &mut self.scratch)?;
+        retrace(self.problem, self.offer, &self.policy, &indices, &mut self.scratch)
     }
 
     /// The iterations of a call.

@@ -6,7 +6,7 @@
 
 use super::Nrpa;
 use crate::domain::Problem;
-use crate::replay::words;
+use crate::replay::{moves_of, words};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,11 @@ impl Own {
         let Some(mut specialist) = problem.specialist(resumed.as_deref()) else {
             return Nrpa { level: 5, repetitions: 8, improve: true, ..Nrpa::default() }.run(problem, run);
         };
+        if resumed.is_none()
+            && let Some(moves) = run.start().and_then(|words| moves_of(problem, words).ok())
+        {
+            specialist.learn(&moves);
+        }
         let (start, mut slices) = (problem.initial(), 0);
         let mut state = start.clone();
         while !run.stopped() && (slices < SLICES || run.restarts()) {

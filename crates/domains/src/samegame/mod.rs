@@ -15,7 +15,7 @@ use bits::{Bits, pack, spread};
 use board::Board;
 use sortie_core::picture::{PALETTE, Picture, Shape};
 use sortie_core::planes::Learnable;
-use sortie_core::{Choices, Domain, Problem, Processor, Rng, mix};
+use sortie_core::{Choices, Domain, Measure, Problem, Processor, Rng, mix};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
@@ -225,6 +225,15 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
 
     fn show(&self, state: &State<LANE, W>) -> String {
         let mut text = String::new();
+        if state.cells.iter().all(|cells| cells.count() == 0) {
+            let _ = write!(
+                text,
+                "the board is cleared: {} points after {} moves",
+                self.score(state),
+                state.moves_played
+            );
+            return text;
+        }
         for row in (0..self.board.rows).rev() {
             let _ = write!(text, "{:>3} ", row + 1);
             for column in 0..self.board.columns {
@@ -341,6 +350,10 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
 
     fn facts(&self, state: &State<LANE, W>) -> Vec<(&'static str, f64)> {
         vec![("cells_left", state.cells.iter().map(|cells| cells.count()).sum::<u32>() as f64)]
+    }
+
+    fn measures(&self, score: f64) -> Vec<Measure> {
+        vec![Measure::most("points", score)]
     }
 
     fn best_known(&self) -> Option<f64> {

@@ -8,9 +8,9 @@
 //! the frame it was walked in.
 
 use super::frame::{Frame, Part, Turns};
-use super::{Cube, State as Plain};
+use super::{Cube, State as Plain, edges};
 use sortie_core::picture::Picture;
-use sortie_core::{Choices, Domain, Problem, Rng};
+use sortie_core::{Choices, Domain, Measure, Problem, Rng};
 use std::sync::Arc;
 
 /// The instance.
@@ -452,6 +452,10 @@ impl Problem for Form {
         let left = f64::from(free) - f64::from(self.cube.ball.iter().map(taken).sum::<u32>());
         // Without a way home all the room there is is worth nothing.
         Some(if self.has_gates(state) { left } else { left - f64::from(1 << self.cube.d) })
+    }
+
+    fn measures(&self, score: f64) -> Vec<Measure> {
+        edges(score)
     }
 
     fn best_known(&self) -> Option<f64> {

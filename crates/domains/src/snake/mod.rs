@@ -16,7 +16,7 @@ mod symmetric;
 use form::Form;
 use frame::Turns;
 use sortie_core::picture::{FAINT, INK, PALETTE, PAPER, Picture, Shape};
-use sortie_core::{Choices, Domain, Problem};
+use sortie_core::{Choices, Domain, Lifted, Measure, Problem};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use symmetric::Symmetric;
 
@@ -107,6 +107,9 @@ fn open(request: &Request, domain: &'static str, closed: bool) -> Result<Opened,
         None => fail("symmetric: expected a spread up to the dimension, and for a snake order 2"),
     }
 }
+
+/// Up to this dimension the symmetries are few enough to be tried beside the rest.
+const SYMMETRIC_MAX: u32 = 12;
 
 /// The highest order of a symmetry that may be asked for: twice the dimensions of the largest cube.
 const ORDER_MAX: usize = 40;
@@ -292,6 +295,11 @@ impl Cube {
     }
 }
 
+/// A length; of a coil that is not closed, how far from home it is.
+fn edges(score: f64) -> Vec<Measure> {
+    vec![if score < 0.0 { Measure::fewest("steps_from_home", -score) } else { Measure::most("edges", score) }]
+}
+
 #[inline]
 fn free_neighbours(cube: &Cube, blocked: &[u64], v: u16) -> u32 {
     let (word, low) = ((v >> 6) as usize, (v & 63) as usize);
@@ -446,6 +454,23 @@ impl Problem for Cube {
 
     fn promise(&self, state: &State) -> Option<f64> {
         Some(f64::from(free_beyond(self, &state.blocked, state.head())))
+    }
+
+    /// What a symmetry maps to itself: half of the moves or fewer, and most of the longest known are such.
+    fn forms(&self) -> Vec<Box<dyn sortie_core::Form<u8> + '_>> {
+        if self.d > SYMMETRIC_MAX {
+            return Vec::new();
+        }
+        let lift = |part: &Symmetric, end: &symmetric::State| part.lift(end);
+        let form = Symmetric::new(self.clone(), symmetric::ORDERS);
+        let boxed = |problem| {
+            Box::new(Lifted { name: "symmetric ones", problem, lift }) as Box<dyn sortie_core::Form<u8>>
+        };
+        form.map(boxed).into_iter().collect()
+    }
+
+    fn measures(&self, score: f64) -> Vec<Measure> {
+        edges(score)
     }
 
     fn best_known(&self) -> Option<f64> {

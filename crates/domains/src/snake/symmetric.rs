@@ -10,9 +10,9 @@
 //!
 //! Leaves out: symmetries that are the same but for the names of dimensions.
 
-use super::{Cube, State as Plain, free_beyond, free_neighbours};
+use super::{Cube, State as Plain, edges, free_beyond, free_neighbours};
 use sortie_core::picture::Picture;
-use sortie_core::{Choices, Domain, Problem};
+use sortie_core::{Choices, Domain, Measure, Problem};
 use std::ops::RangeInclusive;
 
 /// All orders that are looked at.
@@ -248,6 +248,22 @@ impl Symmetric {
     }
 }
 
+impl Symmetric {
+    /// The moves of the plain cube that walk an end, and on from there as far as there is a way: the plain cube has ends
+    /// where nothing is left to do.
+    pub(super) fn lift(&self, state: &State) -> Vec<u8> {
+        let mut plain = self.whole(state);
+        let mut moves = Vec::new();
+        loop {
+            moves.clear();
+            self.cube.moves(&plain, &mut moves);
+            let Some(&mv) = moves.first() else { break };
+            self.cube.play(&mut plain, mv);
+        }
+        self.cube.dimensions(&plain).map(|dimension| dimension as u8).collect()
+    }
+}
+
 impl Domain for Symmetric {
     type State = State;
     type Move = u16; // first the number of the symmetry, then dimensions
@@ -372,6 +388,10 @@ impl Problem for Symmetric {
 
     fn promise(&self, state: &State) -> Option<f64> {
         Some(f64::from(free_beyond(&self.cube, &state.blocked, state.path[state.path.len() - 1])))
+    }
+
+    fn measures(&self, score: f64) -> Vec<Measure> {
+        edges(score)
     }
 
     fn best_known(&self) -> Option<f64> {

@@ -17,12 +17,13 @@ mod select;
 mod set;
 mod solomon;
 mod table;
+mod tables;
 
 use select::Select;
 use set::Set;
 use solomon::{Fault, Solomon};
 use sortie_core::picture::Picture;
-use sortie_core::{Choices, Domain, Own, Problem, Rng, Search, Specialist};
+use sortie_core::{Choices, Domain, Measure, Own, Problem, Rng, Search, Specialist};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use std::hash::{Hash, Hasher};
 use table::Best;
@@ -31,11 +32,12 @@ use table::Best;
 pub static ENTRY: Entry = Entry {
     name: "vrptw",
     about: "vehicle routing with time windows (Solomon): fewest vehicles, then shortest distance",
-    names: "R101-R112, R201-R211, C101-C109, C201-C208, RC101-RC108, RC201-RC208 or a Solomon file",
+    names: "R101-R112, R201-R211, C101-C109, C201-C208, RC101-RC108, RC201-RC208, or a file: Solomon's, VRPLIB, CSV, JSON",
     options: &[
         (
             "objective",
-            "vehicles (first those, then the distance) or dimacs (distance in truncated tenths only)",
+            "vehicles (first those, then the distance), distance (alone), or dimacs (distance in truncated tenths); by default \
+             vehicles, or distance in files without time windows",
         ),
         (
             "fleet",
@@ -56,20 +58,32 @@ pub enum Objective {
     Vehicles,
     /// The distance alone, every arc truncated to one decimal, as the DIMACS challenge counts.
     Dimacs,
+    /// The distance alone.
+    Distance,
 }
 
 fn open(request: &Request) -> Result<Opened, OpenError> {
     let mut options = request.options.clone();
-    let objective =
-        [Objective::Vehicles, Objective::Dimacs][options.choice("objective", &["vehicles", "dimacs"])?];
+    let given = options.choice("objective", &["default", "vehicles", "dimacs", "distance"])?;
+    let given = [None, Some(Objective::Vehicles), Some(Objective::Dimacs), Some(Objective::Distance)][given];
     let fleet = options.number("fleet", 0, solomon::CUSTOMERS_MAX as u64)? as u32;
     options.finish(ENTRY.options)?;
 
     let (file, best) = match table::find(request.name) {
         Some((file, best)) => (Ok(file), Some(best)),
-        None => (solomon::parse(&request.read_file(ENTRY.name, ENTRY.names)?), None),
+        None => (tables::parse(&request.read_file(ENTRY.name, ENTRY.names)?), None),
     };
-    file.and_then(|file| open_file(&file, objective, fleet, best)).map_err(|fault| OpenError::Parse {
+    let opened = file.and_then(|file| {
+        let usual = if file.timed { Objective::Vehicles } else { Objective::Distance };
+        let objective = given.unwrap_or(usual);
+        if objective == Objective::Dimacs && file.matrix.is_some() {
+            let message =
+                "objective=dimacs truncates lengths in the plane: this file has a matrix of its own".into();
+            return Err(Fault { line: 1, message });
+        }
+        open_file(&file, objective, fleet, best)
+    });
+    opened.map_err(|fault| OpenError::Parse {
         path: request.name.to_string(),
         line: fault.line,
         message: fault.message,
@@ -171,7 +185,10 @@ impl<const W: usize> Vrptw<W> {
             for (j, b) in file.places.iter().enumerate() {
                 let squared = (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y);
                 distance[i * n + j] = match objective {
-                    Objective::Vehicles => squared.sqrt(),
+                    _ if file.matrix.is_some() => {
+                        file.matrix.as_ref().map_or(0.0, |matrix| matrix[i * n + j])
+                    }
+                    Objective::Vehicles | Objective::Distance => squared.sqrt(),
                     // The root of the hundredfold square: truncation must not see the rounding of a product.
                     Objective::Dimacs => (100.0 * squared).sqrt().floor(),
                 };
@@ -192,8 +209,12 @@ impl<const W: usize> Vrptw<W> {
         for last in &mut leave_by[..n] {
             *last = last.max(ready[0]);
         }
-        // By the triangle inequality no set of routes is longer than one out and back to each customer.
-        let longest: f64 = distance[..n].iter().map(|d| 2.0 * d / scale).sum();
+        // By the triangle inequality no set of routes is longer than one out and back to each customer; a matrix need not
+        // know of it, and then twice the longest arc a customer is enough.
+        let longest: f64 = match &file.matrix {
+            None => distance[..n].iter().map(|d| 2.0 * d / scale).sum(),
+            Some(matrix) => 2.0 * n as f64 * matrix.iter().fold(0.0, |a, &b| f64::max(a, b)),
+        };
         let mut vehicle_cost = 10.0;
         while vehicle_cost <= longest {
             vehicle_cost *= 10.0;
@@ -212,6 +233,7 @@ impl<const W: usize> Vrptw<W> {
                 Objective::Vehicles => (best.vehicles <= fleet)
                     .then_some(-(f64::from(best.vehicles) * vehicle_cost + best.distance)),
                 Objective::Dimacs => (fleet >= file.fleet).then_some(-best.tenths),
+                Objective::Distance => None,
             }),
             vehicle_cost,
             scale,
@@ -393,6 +415,25 @@ impl<const W: usize> Problem for Vrptw<W> {
             facts.push(("customers_beyond_fleet", f64::from(state.late)));
         }
         facts
+    }
+
+    /// Vehicles, each customer beyond the fleet counted as one, and the distance, known to others with two decimals; or the
+    /// distance alone, in tenths.
+    fn measures(&self, score: f64) -> Vec<Measure> {
+        let cost = -score;
+        match self.objective {
+            Objective::Dimacs if cost < self.vehicle_cost => vec![Measure::shortest("distance", cost, 0.05)],
+            Objective::Distance if cost < self.vehicle_cost => {
+                vec![Measure::shortest("distance", cost, 0.01)]
+            }
+            _ => {
+                let vehicles = (cost / self.vehicle_cost).floor();
+                let distance = cost - vehicles * self.vehicle_cost;
+                let what =
+                    if self.objective == Objective::Vehicles { "vehicles" } else { "customers_beyond_fleet" };
+                vec![Measure::fewest(what, vehicles), Measure::shortest("distance", distance, 0.01)]
+            }
+        }
     }
 
     fn best_known(&self) -> Option<f64> {

@@ -345,6 +345,10 @@ impl<const W: usize> Specialist<u16> for Own<'_, W> {
         }
     }
 
+    fn learn(&mut self, moves: &[u16]) {
+        self.load(&moves.iter().flat_map(|mv| mv.to_le_bytes()).collect::<Vec<u8>>());
+    }
+
     fn save(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (_, plan) in &self.pool {

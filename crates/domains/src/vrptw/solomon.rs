@@ -22,6 +22,10 @@ pub struct Solomon {
     pub capacity: u32,
     /// The depot, then the customers by their numbers.
     pub places: Vec<Place>,
+    /// The distances, row by row, where they are not those of the plane.
+    pub matrix: Option<Vec<f64>>,
+    /// Some customer cannot be served at any time.
+    pub timed: bool,
 }
 
 /// The depot or a customer.
@@ -106,7 +110,7 @@ pub fn parse(text: &str) -> Result<Solomon, Fault> {
         Some(_) if places.len() == 1 => {
             Err(Fault::new(lines.last + 1, "the file ends after the depot: expected at least one customer"))
         }
-        Some(_) => Ok(Solomon { name, fleet, capacity, places }),
+        Some(_) => Ok(Solomon { name, fleet, capacity, places, matrix: None, timed: true }),
     }
 }
 

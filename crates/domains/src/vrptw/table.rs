@@ -95,7 +95,8 @@ fn read(name: &str) -> Option<Solomon> {
     let (class, [fleet, capacity]) = (head.0, numbers(head.1)?);
     let (head, places) = section(&format!("places {class}"))?;
     let [service] = numbers(head.1)?;
-    let mut file = Solomon { name: name.to_string(), fleet, capacity, places: Vec::new() };
+    let mut file =
+        Solomon { name: name.to_string(), fleet, capacity, places: Vec::new(), matrix: None, timed: true };
     let both =
         places.lines().flat_map(str::split_whitespace).zip(windows.lines().flat_map(str::split_whitespace));
     for (number, (place, window)) in both.enumerate() {

@@ -25,19 +25,22 @@ const PLAIN: Duration = Duration::from_secs(2);
 pub fn run(args: &Analyse) -> Result<Verdict> {
     let instance = Instance::open_game(&args.game)?;
     let game = instance.game()?;
+    if args.jsonl {
+        return super::analysis::run(args, &instance);
+    }
     let mut board = game.board(args.position.as_deref())?;
     for word in args.moves.as_deref().unwrap_or_default().split_whitespace() {
         crate::words::play(&mut *board, word)?;
     }
     let mut player = players::open(&args.player, game, args.seed)?;
     player.set(args.position.as_deref(), board.words())?;
-    let side = board.to_move();
+    let (side, lines) = (board.to_move(), args.lines as usize);
     if !args.json {
         output::print(&heading(&instance, &*board))?;
     }
     if board.outcome().is_some() {
         if args.json {
-            output::print_json(&json(args, &instance, &*board, &Thought::default()))?;
+            output::print_json(&answer(args, lines, &instance, &*board, &Thought::default()))?;
         }
         return Ok(Verdict::Done);
     }
@@ -48,9 +51,9 @@ pub fn run(args: &Analyse) -> Result<Verdict> {
         .map_err(|fault| anyhow!("player '{}': {fault}", args.player))?;
     live.clear();
     if args.json {
-        output::print_json(&json(args, &instance, &*board, &thought))?;
+        output::print_json(&answer(args, lines, &instance, &*board, &thought))?;
     } else {
-        let table = thought::table(&thought, side, args.lines as usize);
+        let table = thought::table(&thought, side, lines);
         let best = thought.best.as_deref().unwrap_or("none");
         output::print(&format!("{table}\nbest {best}  {}", thought::status(&thought)))?;
         if let Some(gang) = &thought.gang {
@@ -70,7 +73,7 @@ fn heading(instance: &Instance, board: &dyn AnyBoard) -> String {
         0 => String::new(),
         n => format!(" after {n} moves"),
     };
-    format!("{}\n\n{}{after}: {state}", board.show().trim_end(), instance.name)
+    format!("{}\n\n{}{after}: {state}", crate::paint::board(board.show().trim_end()), instance.name)
 }
 
 /// A side in words.
@@ -90,7 +93,14 @@ pub fn ended(outcome: Outcome) -> &'static str {
     }
 }
 
-fn json(args: &Analyse, instance: &Instance, board: &dyn AnyBoard, thought: &Thought) -> Value {
+/// What a player thinks of a position, as JSON: values are the view of the side to move.
+pub fn answer(
+    args: &Analyse,
+    lines_max: usize,
+    instance: &Instance,
+    board: &dyn AnyBoard,
+    thought: &Thought,
+) -> Value {
     let side = board.to_move();
     let proved = |outcome: Option<Outcome>| outcome.map(ended);
     let line = |line: &Line| {
@@ -113,11 +123,11 @@ fn json(args: &Analyse, instance: &Instance, board: &dyn AnyBoard, thought: &Tho
         "best": thought.best,
         "value": board.outcome().is_none().then(|| rounded(side.view(thought.value))),
         "proved": proved(thought.proved.or(board.outcome())),
-        "lines": thought.lines.iter().take(args.lines as usize).map(line).collect::<Vec<_>>(),
+        "lines": thought.lines.iter().take(lines_max).map(line).collect::<Vec<_>>(),
         "playouts": thought.playouts,
         "playouts_per_second": (thought.playouts as f64 / thought.seconds.max(1e-6)).round(),
         "nodes": thought.nodes,
-        "depth": thought.depth,
+        "depth": thought::depth(thought),
         "seconds": rounded(thought.seconds),
         "cpu_seconds": rounded(thought.cpu_seconds),
         "memory_fill": rounded(thought.fill),

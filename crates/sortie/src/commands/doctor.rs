@@ -80,7 +80,12 @@ fn look() -> Vec<Finding> {
             &["--version"],
             "a shared win/loss database: apt install mariadb-server",
         ),
-        ("NVIDIA GPU", &["nvidia-smi"], &["-L"], "nothing here uses it yet"),
+        (
+            "NVIDIA GPU",
+            &["nvidia-smi"],
+            &["-L"],
+            "only `sortie train` in a build with --features burn-cuda uses one; burn-wgpu takes any GPU with Vulkan",
+        ),
         (
             "Chromium",
             &["chromium", "google-chrome"],

@@ -495,7 +495,7 @@ fn info(thought: &Thought, job: &Job) -> String {
         let mut text = format!(
             "info depth {} multipv {} score cp {:.0} wdl {wins} 0 {} nodes {} nps {rate:.0} time {milliseconds} \
              hashfull {:.0} visits {}",
-            thought.depth,
+            crate::thought::depth(thought),
             i + 1,
             centipawns(value),
             1000.0 - wins,

@@ -55,18 +55,40 @@ pub fn run(args: &Args) -> Result<Verdict> {
         None => contest::fresh_path("match", &args.game),
     };
     let grid = grid::Spec::of(&args.grid, args.table.concurrency)?;
+    if path.join(MATCH).exists() {
+        // The same match with more games is the same match.
+        contest::ask_more(&path, MATCH, |there: &mut Request| {
+            let more = there.rounds < request.rounds
+                && Request { rounds: request.rounds, ..there.clone() } == request;
+            if more {
+                there.rounds = request.rounds;
+            }
+            Ok(more)
+        })?;
+    }
     let concurrency = args.table.concurrency.unwrap_or_else(contest::processors);
     hold(&request, &path, (concurrency, grid), args.report.json, args.report.quiet)
 }
 
-/// Goes on with the match in a folder.
+/// Goes on with the match in a folder, up to so many games if that is said.
 pub fn resume(
     path: &Path,
+    games: Option<u64>,
     threads: Option<u32>,
     grid: Option<grid::Spec>,
     json: bool,
     quiet: bool,
 ) -> Result<Verdict> {
+    if let Some(games) = games {
+        contest::ask_more(path, MATCH, |there: &mut Request| {
+            let more = games.div_ceil(2) > there.rounds;
+            if !more {
+                bail!("--games {games}: {} has {} already", path.display(), 2 * there.rounds);
+            }
+            there.rounds = games.div_ceil(2);
+            Ok(more)
+        })?;
+    }
     let request: Request = contest::read_request(path, MATCH)?;
     hold(&request, path, (threads.unwrap_or_else(contest::processors), grid), json, quiet)
 }

@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub mod analyse;
+pub mod analysis;
 pub mod certificate;
 pub mod compare;
 pub mod convert;
@@ -22,10 +23,12 @@ pub mod prove;
 pub mod replay;
 pub mod report;
 pub mod resume;
+pub mod review;
 pub mod schema;
 pub mod serve;
 pub mod show;
 pub mod solve;
+pub mod solve_many;
 #[cfg(feature = "neural")]
 pub mod train;
 pub mod tune;

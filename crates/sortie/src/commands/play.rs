@@ -8,20 +8,23 @@ use crate::folder::write_whole;
 use crate::output;
 use crate::session::stop_on_signals;
 use crate::source::{Instance, POSITION, RESULT, Source, UNFINISHED, plain};
-use crate::{clock, players, thought, words};
+use crate::{clock, duration, players, progress, thought, words};
 use anyhow::{Context, Result, anyhow, bail};
-use sortie_core::{AnyBoard, AnyPlayer, Budget, Record, Side};
+use sortie_core::{AnyBoard, AnyPlayer, Budget, Record, Side, Thought};
+use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How long a move is thought about if nobody says.
 const SECONDS: f64 = 2.0;
 /// How often it is looked whether Ctrl-C was pressed.
 const SLICE: Duration = Duration::from_millis(50);
+/// How often it is said that the engine thinks.
+const LIVE: Duration = Duration::from_millis(200);
 /// Nobody types longer lines; the rest is dropped.
 const LINE_BYTES_MAX: u64 = 4096;
 
@@ -29,6 +32,7 @@ const HELP: &str = "\
 a move         as its word (b1-b3, or b1b3) or as its number in the list of `moves`
 moves          the legal moves
 hint           what the engine would play
+Enter          while it thinks: move now (so does Ctrl-C)
 undo           take back, up to your last move
 swap           change sides
 board          draw the board
@@ -54,6 +58,7 @@ pub fn run(args: &Play) -> Result<Verdict> {
         budget: args.budget.budget(SECONDS),
         stop: stop_on_signals()?,
         lines: read_lines(),
+        typed: VecDeque::new(),
     };
     let played = table.play();
     // Also when the output is gone: the game is written first.
@@ -97,6 +102,44 @@ struct Table<'a> {
     budget: Budget,
     stop: Arc<AtomicBool>,
     lines: Receiver<String>,
+    /// What was typed while the engine thought.
+    typed: VecDeque<String>,
+}
+
+/// The line that says that the engine thinks, on a terminal only.
+struct Thinking {
+    side: Side,
+    begun: Instant,
+    told: Instant,
+    live: bool,
+    drawn: bool,
+}
+
+impl Thinking {
+    fn new(side: Side) -> Thinking {
+        let (begun, live) = (Instant::now(), progress::is_live());
+        Thinking { side, begun, told: begun, live, drawn: false }
+    }
+
+    fn tell(&mut self, thought: Option<&Thought>) {
+        if !self.live || self.told.elapsed() < LIVE {
+            return;
+        }
+        self.told = Instant::now();
+        let mut text =
+            format!("thinking {} (Enter: move now)", duration::show(self.begun.elapsed().as_secs_f64()));
+        if let Some((thought, best)) = thought.and_then(|thought| Some((thought, thought.best.as_deref()?))) {
+            text += &format!("  {best}  {:.1} %", 100.0 * self.side.view(thought.value));
+        }
+        progress::redraw(&text);
+        self.drawn = true;
+    }
+
+    fn clear(&self) {
+        if self.drawn {
+            progress::erase();
+        }
+    }
 }
 
 impl Table<'_> {
@@ -135,7 +178,7 @@ impl Table<'_> {
 
     /// The next line that is typed. None at the end of the input and after Ctrl-C. A game that has ended waits for
     /// `undo` or `quit`, unless nobody plays or nobody is there to type.
-    fn ask(&self) -> Result<Option<String>> {
+    fn ask(&mut self) -> Result<Option<String>> {
         if self.board.outcome().is_some() && self.seats == Seats::None {
             return Ok(None);
         }
@@ -146,6 +189,10 @@ impl Table<'_> {
         }
         stdout.flush()?;
         let line = loop {
+            if let Some(line) = self.typed.pop_front() {
+                writeln!(stdout, "{line}")?;
+                return Ok(Some(line));
+            }
             match self.lines.recv_timeout(SLICE) {
                 Ok(line) => break Some(line),
                 Err(RecvTimeoutError::Disconnected) => break None,
@@ -232,7 +279,7 @@ impl Table<'_> {
     }
 
     fn show(&self) -> Result<()> {
-        let mut text = format!("\n{}\n", self.board.show().trim_end());
+        let mut text = format!("\n{}\n", crate::paint::board(self.board.show().trim_end()));
         if let Some(outcome) = self.board.outcome() {
             text += &format!("\n{} after {} moves", ended(outcome), self.board.words().len());
         }
@@ -262,11 +309,47 @@ impl Table<'_> {
         self.show()
     }
 
-    fn think(&mut self) -> Result<sortie_core::Thought> {
+    /// The engine thinks on a thread of its own, so that Ctrl-C, or Enter where somebody types, makes it move at once
+    /// with what it has; the game goes on.
+    fn think(&mut self) -> Result<Thought> {
         self.player.set(self.start.as_deref(), self.board.words())?;
-        self.player
-            .think(&self.budget, &self.stop, &mut |_| {})
-            .map_err(|fault| anyhow!("player '{}': {fault}", self.args.player))
+        let now = AtomicBool::new(false);
+        let (side, news) = (self.board.to_move(), Mutex::new(None));
+        let Table { player, budget, stop, lines, typed, seats, .. } = self;
+        let mut told = Thinking::new(side);
+        let terminal = std::io::stdin().is_terminal();
+        let somebody = terminal && *seats != Seats::None;
+        let thought = std::thread::scope(|scope| {
+            let thinking = scope.spawn(|| {
+                player.think(budget, &now, &mut |thought| {
+                    *news.lock().unwrap_or_else(PoisonError::into_inner) = Some(thought.clone());
+                })
+            });
+            while !thinking.is_finished() {
+                // Where lines come from a pipe they are moves, and wait their turn.
+                if terminal {
+                    match lines.recv_timeout(SLICE) {
+                        Ok(line) if line.is_empty() => now.store(true, Ordering::Relaxed),
+                        Ok(line) => typed.push_back(line),
+                        Err(RecvTimeoutError::Disconnected) => std::thread::sleep(SLICE),
+                        Err(RecvTimeoutError::Timeout) => {}
+                    }
+                } else {
+                    std::thread::park_timeout(Duration::from_millis(5));
+                }
+                if stop.load(Ordering::Relaxed) {
+                    now.store(true, Ordering::Relaxed);
+                    // Where somebody plays it is a wish for a move, and only the next one, at the prompt, for the end.
+                    if somebody {
+                        stop.store(false, Ordering::Relaxed);
+                    }
+                }
+                told.tell(news.lock().unwrap_or_else(PoisonError::into_inner).as_ref());
+            }
+            thinking.join().expect("the player does not panic")
+        });
+        told.clear();
+        thought.map_err(|fault| anyhow!("player '{}': {fault}", self.args.player))
     }
 
     fn hint(&mut self) -> Result<()> {

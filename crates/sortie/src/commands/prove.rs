@@ -4,7 +4,7 @@
 use crate::args::Prove as Args;
 use crate::commands::analyse::{ended, name};
 use crate::commands::certificate;
-use crate::contest::{claim, fresh_path, processors, read_request, say_stopped};
+use crate::contest::{ask_more, claim, fresh_path, processors, read_request, say_stopped};
 use crate::database::worker::{Before, Book, Consulting, Reader};
 use crate::database::{self, keep};
 use crate::folder::write_whole;
@@ -150,19 +150,41 @@ pub fn run(args: &Args) -> Result<Verdict> {
         },
     };
     let path = args.out.clone().unwrap_or_else(|| fresh_path("prove", &instance.name));
+    if path.join(PROVE).exists() {
+        // The same search with more jobs is the same search.
+        ask_more(&path, PROVE, |there: &mut Request| {
+            let jobs_max = request.plan.jobs_max;
+            let plan = Plan { jobs_max, ..there.plan.clone() };
+            let more = there.plan.jobs_max < jobs_max && Request { plan, ..there.clone() } == request;
+            if more {
+                there.plan.jobs_max = jobs_max;
+            }
+            Ok(more)
+        })?;
+    }
     let grid = grid::Spec::of(&args.grid, args.workers)?;
     let workers = args.workers.unwrap_or_else(processors);
     search(&request, &path, (workers, grid), args.report.json, args.report.quiet)
 }
 
-/// Goes on with the search in a folder.
+/// Goes on with the search in a folder, up to so many jobs if that is said.
 pub fn resume(
     path: &Path,
+    jobs: Option<u64>,
     workers: Option<u32>,
     grid: Option<grid::Spec>,
     json: bool,
     quiet: bool,
 ) -> Result<Verdict> {
+    if let Some(jobs) = jobs {
+        ask_more(path, PROVE, |there: &mut Request| {
+            if jobs <= there.plan.jobs_max {
+                bail!("--jobs {jobs}: {} may do {} already", path.display(), there.plan.jobs_max);
+            }
+            there.plan.jobs_max = jobs;
+            Ok(true)
+        })?;
+    }
     let request: Request = read_request(path, PROVE)?;
     if request.format != FORMAT {
         bail!("{}: format {} is of another version: expected {FORMAT}", path.display(), request.format);
@@ -727,6 +749,10 @@ impl Report<'_> {
                 count(m.size),
                 status(m),
             );
+        }
+        let more = tree.root_moves().len().saturating_sub(MOVES_SHOWN);
+        if more > 0 {
+            text += &format!("... and {more} more moves\n");
         }
         text += &format!(
             "\nproved    {proved} ({} to move)\nbest      {}\njobs      {} ({} lost, {} faulty, {} cancelled, {} claims doubted), {} positions in {} of CPU time\n",

@@ -6,7 +6,7 @@ use crate::checkpoint::Checkpoint;
 use crate::folder::{self, Folder, instance_copy};
 use crate::output;
 use crate::players::Player;
-use crate::session::{Session, print_ended};
+use crate::session::{Session, Told, print_ended};
 use crate::source::Instance;
 use anyhow::{Context, Result, bail};
 use sortie_core::{Limits, Record, StopReason};
@@ -15,6 +15,18 @@ use sortie_runs::spec::Spec;
 
 /// Runs the command.
 pub fn run(args: &Resume) -> Result<Verdict> {
+    run_told(args, if args.report.json { Told::Json } else { Told::Whole })
+}
+
+/// The same; how its end is told where it is a search for a solution.
+pub fn run_told(args: &Resume, told: Told) -> Result<Verdict> {
+    let kind = Kind::of(&args.folder);
+    if args.games.is_some() && !matches!(kind, Kind::Match) {
+        bail!("--games: {} is no match", args.folder.display());
+    }
+    if args.jobs.is_some() && !matches!(kind, Kind::Prove) {
+        bail!("--jobs: {} is no search for a proof", args.folder.display());
+    }
     let (path, threads) = (&args.folder, args.threads);
     let (json, quiet) = (args.report.json, args.report.quiet);
     let grid = || crate::grid::Spec::resumed(path, &args.grid, threads);
@@ -22,12 +34,12 @@ pub fn run(args: &Resume) -> Result<Verdict> {
     if !args.programs && !programs.is_empty() {
         bail!("{}: it starts {}: `--programs` allows it", path.display(), programs.join(" and "));
     }
-    match Kind::of(path) {
+    match kind {
         // What is missing in a folder, the search says.
-        Kind::Solve | Kind::Torn | Kind::Foreign => search(args),
-        Kind::Match => super::match_::resume(path, threads, grid()?, json, quiet),
+        Kind::Solve | Kind::Torn | Kind::Foreign => search(args, told),
+        Kind::Match => super::match_::resume(path, args.games, threads, grid()?, json, quiet),
         Kind::Tune => super::tune::resume(path, threads, json, quiet),
-        Kind::Prove => super::prove::resume(path, threads, grid()?, json, quiet),
+        Kind::Prove => super::prove::resume(path, args.jobs, threads, grid()?, json, quiet),
         kind @ (Kind::Study | Kind::Scale) => bail!(
             "{0}: a {1} is of the laboratory: `lab resume {0}` goes on with it",
             path.display(),
@@ -84,7 +96,7 @@ fn name_programs(value: &toml::Value, found: &mut Vec<String>) {
 }
 
 /// Goes on with a search for a solution.
-fn search(args: &Resume) -> Result<Verdict> {
+fn search(args: &Resume, told: Told) -> Result<Verdict> {
     let (threads, report) = (args.threads, &args.report);
     let folder = Folder::open(&args.folder)?;
     let mut spec = folder.read_spec()?;
@@ -149,7 +161,8 @@ fn search(args: &Resume) -> Result<Verdict> {
         resumed: true,
         checkpoint_every: args.checkpoint_every,
         grid,
-        json: args.report.json,
+        on_improve: None,
+        told,
         quiet: args.report.quiet,
     };
     session.run()

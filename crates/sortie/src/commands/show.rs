@@ -100,12 +100,13 @@ fn json(instance: &Instance, position: &Position, moves: &[String]) -> Value {
 }
 
 fn text(instance: &Instance, position: &Position, moves: usize) -> String {
-    let mut text = format!("{}\n\n{}", position.text.trim_end(), instance.name);
+    let mut text = format!("{}\n\n{}", crate::paint::board(position.text.trim_end()), instance.name);
     if moves > 0 {
         text += &format!(" after {moves} moves");
     }
-    text += &format!(": score {}", score(position.score));
-    for (key, value) in &position.facts {
+    text += &format!(": {}", instance.told(position.score));
+    let measures = instance.measures(position.score);
+    for (key, value) in position.facts.iter().filter(|(key, _)| measures.iter().all(|m| m.what != *key)) {
         text += &format!(", {key} {}", score(*value));
     }
     match position.legal.len() {
@@ -113,7 +114,7 @@ fn text(instance: &Instance, position: &Position, moves: usize) -> String {
         n => text += &format!(", {n} legal moves"),
     }
     if let Some(known) = instance.best_known() {
-        text += &format!(", best known {}", score(known));
+        text += &format!(", best known {}", instance.told(known));
     }
     text
 }

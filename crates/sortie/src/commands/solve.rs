@@ -2,13 +2,14 @@
 
 use crate::args::{LimitArgs, Solve};
 use crate::folder::{FORMAT, Folder};
-use crate::session::Session;
-use crate::source::Instance;
+use crate::session::{Session, Told};
+use crate::source::{Instance, Source};
 use crate::{Verdict, policy, searches};
 use anyhow::{Context, Result, bail};
-use sortie_core::{Limits, Search};
+use sortie_core::{Limits, Record, Search};
 use sortie_runs::spec::Spec;
 use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
 
 /// A run that was given no end lasts so long.
 const FIRST_MINUTE: f64 = 60.0;
@@ -17,7 +18,24 @@ const DRAWN_SEED_MAX: u64 = 1_000_000_000;
 
 /// Runs the command.
 pub fn run(args: &Solve) -> Result<Verdict> {
-    let instance = Instance::open(&args.instance)?;
+    match &args.instances[..] {
+        [one] if args.seeds.is_none() => {
+            let told = if args.report.json { Told::Json } else { Told::Whole };
+            single(args, one, args.seed, args.out.as_deref(), told)
+        }
+        _ => super::solve_many::run(args),
+    }
+}
+
+/// Runs one search of one instance.
+pub fn single(
+    args: &Solve,
+    name: &str,
+    seed: Option<u64>,
+    out: Option<&Path>,
+    told: Told,
+) -> Result<Verdict> {
+    let instance = Instance::open_or_first(name)?;
     let suits = instance.problem()?.suits();
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let threads = args.threads.unwrap_or(cores);
@@ -42,15 +60,19 @@ pub fn run(args: &Solve) -> Result<Verdict> {
     let spec = Spec {
         format: FORMAT,
         sortie: env!("CARGO_PKG_VERSION").into(),
-        instance: args.instance.clone(),
-        seed: args.seed.unwrap_or_else(draw_seed),
+        instance: instance.name.clone(),
+        seed: seed.unwrap_or_else(draw_seed),
         streams,
         threads,
         search,
         policy: policy.as_ref().map(|policy| policy.spec.clone()),
         limits,
     };
-    let folder = match &args.out {
+    let from = args.from.as_deref().map(|path| start(path, &instance)).transpose()?;
+    if from.is_some() && grid.is_some() {
+        bail!("--from: searches over a grid begin with nothing");
+    }
+    let folder = match out {
         Some(path) => Folder::create(path, &spec, instance.text.as_deref())?,
         None => Folder::create_fresh(&spec, instance.text.as_deref())?,
     };
@@ -74,14 +96,24 @@ pub fn run(args: &Solve) -> Result<Verdict> {
         guide: policy.map(|policy| policy.guide),
         folder,
         checkpoint: None,
-        best: None,
+        best: from,
         resumed: false,
+        on_improve: args.on_improve.clone(),
         checkpoint_every: args.checkpoint_every,
         grid,
-        json: args.report.json,
-        quiet: args.report.quiet,
+        told,
+        quiet: args.report.quiet || told == Told::Line,
     };
     session.run()
+}
+
+/// A solution to begin with, replayed by the rules of the instance.
+fn start(path: &Path, instance: &Instance) -> Result<Record> {
+    let record = Source::read(path)?.record;
+    let end = instance
+        .verify(&record.moves)
+        .with_context(|| format!("--from {}: not a solution of {}", path.display(), instance.name))?;
+    Ok(Record { instance: instance.name.clone(), score: end.score, ..record })
 }
 
 /// The limits asked for. None at all: one whole search if its level or width was chosen, else a minute.

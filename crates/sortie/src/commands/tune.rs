@@ -221,6 +221,7 @@ fn tune(request: &Request, path: &Path, concurrency: u32, json: bool, quiet: boo
         if let Some(score) = tuning.score_at_optimum() {
             let _ = writeln!(text, "{:14}  {} %", "score there", report::interval(&score, 100.0, 1));
         }
+        let _ = writeln!(text, "{:14}  {}", "verdict", verdict(tuning.score_at_optimum().as_ref()));
         let _ = writeln!(text, "\nfolder    {}\npictures  {}", path.display(), pictures.join(", "));
         output::print(&text)?;
     }
@@ -229,6 +230,18 @@ fn tune(request: &Request, path: &Path, concurrency: u32, json: bool, quiet: boo
     }
     ran.and(written)?;
     Ok(Verdict::Done)
+}
+
+/// Whether the values found are worth taking, from the score of the tuned player where they are.
+fn verdict(score: Option<&Interval>) -> &'static str {
+    match score {
+        None => {
+            "nothing is believed of the score there: let `sortie match` play the values against the old ones"
+        }
+        Some(score) if score.low > 0.5 => "better than the opponent: take it, after a match of fresh games",
+        Some(score) if score.high < 0.5 => "worse than the opponent: do not take it",
+        Some(_) => "not told apart from the opponent: more games, or `sortie match` with these values",
+    }
 }
 
 fn to_json(request: &Request, tuning: &Tuning, optima: &[Interval], path: &Path) -> Value {
@@ -248,6 +261,7 @@ fn to_json(request: &Request, tuning: &Tuning, optima: &[Interval], path: &Path)
         "finished": tuning.finished(),
         "optimum": parameters.collect::<Vec<_>>(),
         "score": tuning.score_at_optimum().map(|score| report::interval_json(&score)),
+        "verdict": verdict(tuning.score_at_optimum().as_ref()),
         "seed": request.table.seed,
         "folder": output::path(path),
         "version": env!("CARGO_PKG_VERSION"),
@@ -306,6 +320,15 @@ fn dots(tuning: &Tuning, i: usize) -> Vec<(f64, f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_that_loses_is_not_recommended() {
+        let score = |value: f64| Interval { value, low: value - 0.05, high: value + 0.05 };
+        assert!(verdict(Some(&score(0.37))).starts_with("worse"));
+        assert!(verdict(Some(&score(0.52))).starts_with("not told apart"));
+        assert!(verdict(Some(&score(0.61))).starts_with("better"));
+        assert!(verdict(None).contains("sortie match"));
+    }
 
     #[test]
     fn ranges_are_read() {

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-pub use sortie_runs::claim::{FORMAT, claim, fresh_path, read_request};
+pub use sortie_runs::claim::{FORMAT, ask_more, claim, fresh_path, read_request};
 pub use sortie_runs::kind::{GAMES, MATCH, TUNE};
 
 /// A contest in its folder.

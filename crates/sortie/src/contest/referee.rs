@@ -79,11 +79,18 @@ pub fn play(
     for word in opening {
         board.play(word)?;
     }
-    let mut thought_seconds = [0.0; 2];
+    let (mut thought_seconds, mut evaluations) = ([0.0; 2], Vec::new());
     let end = match [bench.take(&seats[0], game), bench.take(&seats[1], game)] {
         [Ok(first), Ok(second)] => {
             let mut players = [first, second];
-            let end = moves(table, &mut *board, &mut players, &seats, &mut thought_seconds, stop);
+            let end = moves(
+                table,
+                &mut *board,
+                &mut players,
+                &seats,
+                (&mut thought_seconds, &mut evaluations),
+                stop,
+            );
             let failed = end.as_ref().and_then(|end| end.failed);
             for ((player, seat), side) in players.into_iter().zip(&seats).zip([Side::First, Side::Second]) {
                 if failed != Some(side) {
@@ -111,6 +118,7 @@ pub fn play(
         detail: end.detail,
         seconds: begun.elapsed().as_secs_f64(),
         thought_seconds,
+        evaluations,
     }))
 }
 
@@ -119,7 +127,7 @@ fn moves(
     board: &mut dyn AnyBoard,
     players: &mut [Box<dyn AnyPlayer>; 2],
     seats: &[Seat; 2],
-    thought_seconds: &mut [f64; 2],
+    (thought_seconds, evaluations): (&mut [f64; 2], &mut Vec<f64>),
     stop: &AtomicBool,
 ) -> Option<End> {
     // How often in a row each side has thought the first side to win (positive) or to lose (negative).
@@ -151,6 +159,8 @@ fn moves(
         if board.play(&word).is_err() {
             return Some(fail(side, &Fault::Nonsense(word.chars().take(80).collect())));
         }
+        let value = thought.proved.map_or(thought.value, Outcome::value);
+        evaluations.push((value * 1e4).round() / 1e4);
         if let Some(bar) = table.adjudicate {
             opinions[i] = opinion(&thought, bar, opinions[i]);
             let all = |f: &dyn Fn(i32) -> bool| opinions.iter().all(|&opinion| f(opinion));

@@ -249,6 +249,7 @@ pub fn run(
         searches.ended.iter().map(|ended| ended.cpu_seconds).sum(),
         reason,
     );
+    let result = result.told(output::objectives(instance, best.score));
     let mut result = result.to_json(&position);
     result.insert("grid".into(), serde_json::to_value(tally)?);
     let text = serde_json::to_string_pretty(&result)? + "\n";
@@ -256,7 +257,7 @@ pub fn run(
     match json {
         true => output::print_json(&result)?,
         false => {
-            output::print(&output::human(&result, &position, &folder.path))?;
+            output::print(&output::human(&result, instance, &position, &folder.path))?;
             output::print(&super::tally_text(&result["grid"]))?;
         }
     }

@@ -66,7 +66,7 @@ fn a_match_that_was_killed_goes_on_and_ends_the_same() {
     assert!(home.read("run/games.jsonl").starts_with(&first), "what was played is not played again");
     // The same command finds nothing left to do; another one is refused.
     assert_eq!(home.json(&format!("{MATCH} --games 60 --out run"))["games"], 60);
-    let ran = home.run(&format!("{MATCH} --games 80 --out run"));
+    let ran = home.run(&format!("{MATCH} --games 40 --out run"));
     assert!(ran.code == 2 && ran.stderr.contains("another contest"), "{}", ran.stderr);
 }
 

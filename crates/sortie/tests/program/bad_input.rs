@@ -46,7 +46,10 @@ fn instances_that_are_not_there() {
         ("samegame/1:scoer=papers", "unknown option"),
         ("leftmove/0", "1 to 100000"),
     ] {
-        refused(&home, &["solve", instance], expected);
+        // A domain alone is solved: the first of its examples.
+        if instance != "samegame" {
+            refused(&home, &["solve", instance], expected);
+        }
         refused(&home, &["show", instance], expected);
     }
     refused_line(&home, "solve nim/21", "a game");
@@ -102,7 +105,7 @@ fn parameters_out_of_range() {
         ("--seed -1", "seed"),
         ("--seed 99999999999999999999", "seed"),
         ("--selective perhaps", "selective"),
-        ("--search nrpx", "nrpa, hd-nrpa, beam-nrpa, nmcs, beam, own, sample"),
+        ("--search nrpx", "auto, nrpa, hd-nrpa, beam-nrpa, nmcs, beam, own, sample"),
         ("--search sample --level 2", "no --level"),
         ("--search sample --iterations 2", "no --iterations"),
         ("--search nmcs --iterations 10", "no --iterations"),

@@ -12,8 +12,12 @@ fn the_list_names_domains_and_searches() {
         assert!(text.contains(word), "{word} in {text}");
     }
     let list = home.json("list --json");
-    assert_eq!(list["searches"][0]["parameters"][0]["name"], "level");
-    assert_eq!(list["searches"][0]["parameters"][0]["default"], 3);
+    let searches = list["searches"].as_array().expect("a list");
+    let nrpa = searches.iter().find(|search| search["name"] == "nrpa").expect("it is there");
+    assert_eq!(
+        (&nrpa["parameters"][0]["name"], &nrpa["parameters"][0]["default"]),
+        (&"level".into(), &3.into())
+    );
     assert!(list["domains"].as_array().unwrap().iter().any(|domain| domain["name"] == "samegame"));
 }
 

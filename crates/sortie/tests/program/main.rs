@@ -15,6 +15,7 @@ mod interrupt;
 mod learning;
 mod long;
 mod look;
+mod many;
 mod old;
 mod pages;
 mod policy;
