@@ -91,7 +91,7 @@ fn go(args: &Solve, name: &str, seed: u64, path: &Path) -> Result<Verdict> {
     let report = ReportArgs { json: false, quiet: true };
     let grid = crate::grid::args::ResumeGridArgs {
         grid: args.grid.grid.grid.clone(),
-        token: args.grid.grid.token.clone(),
+        keys: args.grid.grid.keys.clone(),
     };
     let resume = Resume {
         folder: path.to_path_buf(),
