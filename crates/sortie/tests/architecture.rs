@@ -30,8 +30,9 @@ fn rows() -> Vec<(String, BTreeSet<String>, BTreeSet<String>)> {
 fn named(manifest: &str, section: &str) -> BTreeSet<String> {
     let lines = manifest.lines().skip_while(|line| *line != section).skip(1);
     let inside = lines.take_while(|line| !line.starts_with('['));
-    let ours = inside.filter_map(|line| line.strip_prefix("sortie-"));
-    ours.map(|rest| rest.chars().take_while(|c| c.is_ascii_lowercase()).collect()).collect()
+    let ours = inside.filter(|line| line.starts_with("sortie"));
+    let names = ours.map(|line| line.chars().take_while(|&c| c.is_ascii_lowercase() || c == '-').collect());
+    names.map(|name: String| name.trim_start_matches("sortie-").to_string()).collect()
 }
 
 #[test]
