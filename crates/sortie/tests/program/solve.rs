@@ -15,7 +15,7 @@ fn a_run_ends_with_the_board_the_score_and_a_record_that_verifies() {
     assert!(ran.stderr.contains("best "), "improvements are told: {}", ran.stderr);
     assert_eq!(home.names(), ["runs"]);
     let folder = ran.stdout.lines().find_map(|line| line.strip_prefix("folder")).expect("the folder").trim();
-    assert!(folder.starts_with("runs/samegame-1-auto-") && folder.ends_with("-s7"), "{folder}");
+    assert!(folder.starts_with("runs/samegame-1-nrpa-") && folder.ends_with("-s7"), "{folder}");
     let verified = home.run(&format!("verify {folder}"));
     assert_eq!((verified.code, verified.stdout.starts_with("OK  samegame/1  score ")), (0, true));
     assert!(home.read(&format!("{folder}/spec.toml")).contains("seconds = 0.5"));
