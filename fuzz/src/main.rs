@@ -64,7 +64,7 @@ fn command(arguments: Vec<String>) -> Result<bool, String> {
             let over = |now: Instant| now - begun >= TURN || end.is_some_and(|end| now >= end);
             let mut until = |tried: u64| match inputs {
                 Some(inputs) => tried >= inputs,
-                None => tried % 64 == 0 && over(Instant::now()),
+                None => tried.is_multiple_of(64) && over(Instant::now()),
             };
             let tried = run(target, first + turn, true, &mut until);
             all += tried.inputs;

@@ -210,11 +210,9 @@ impl Session {
                 output::print(&output::human(&result, &self.instance, &position, &self.folder.path))?
             }
         }
-        if self.told == Told::Whole {
-            if scribe.trouble {
-                // The folder does not have it: here it is.
-                output::print(&format!("\n{}", record(&self.spec, &found).to_text()))?;
-            }
+        if self.told == Told::Whole && scribe.trouble {
+            // The folder does not have it: here it is.
+            output::print(&format!("\n{}", record(&self.spec, &found).to_text()))?;
         }
         let missed = self.spec.limits.target.is_some_and(|target| best.score < target);
         Ok(if missed && outcomes.reason != StopReason::Asked { Verdict::NotFound } else { Verdict::Done })

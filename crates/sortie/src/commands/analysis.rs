@@ -222,7 +222,7 @@ fn enqueue(query: Query, args: &Analyse, game: &dyn AnyGame, shared: &Shared) ->
             turn,
             start: query.position.clone(),
             words: board.words()[..after[turn]].to_vec(),
-            budget: budget.clone(),
+            budget,
             lines: query.lines.unwrap_or(args.lines as usize).min(1000),
             report_every: query.report_every.map(|every| Duration::from_secs_f64(every.clamp(0.01, 1e6))),
             seed: query.seed.unwrap_or(args.seed),

@@ -82,9 +82,7 @@ fn name_programs(value: &toml::Value, found: &mut Vec<String>) {
         toml::Value::String(text) => {
             let foreign = ["uci", "gtp", "gomocup", "text", "job-level"];
             let begins = |name: &&str| text.trim_start().starts_with(name);
-            if foreign.iter().any(|name| begins(&name))
-                && Player::parse(text).is_ok_and(|p| p.starts_a_program())
-            {
+            if foreign.iter().any(begins) && Player::parse(text).is_ok_and(|p| p.starts_a_program()) {
                 let shown = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200);
                 found.push(format!("'{}'", shown.collect::<String>()));
             }

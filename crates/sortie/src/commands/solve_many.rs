@@ -205,7 +205,7 @@ mod tests {
             cpu_seconds: 1.5,
             folder: "runs/a b".into(),
         };
-        let rows = [row("schur/3", 1, 20.0), row("schur/3", 2, 23.0), row("vrptw/R101", 1, -191_650.7993)];
+        let rows = [row("schur/3", 1, 20.0), row("schur/3", 2, 23.0), row("vrptw/R101", 1, -191_650.799_3)];
         let table = markdown(&instances, &rows);
         assert!(
             table.contains("| schur/3 | 2 | 23 numbers | 20 numbers | 20 numbers | equals the best known |")
