@@ -4,6 +4,7 @@
 
 use crate::entry::{Batch, Entry, GameName, REST, SOURCES_MAX, Source, digest};
 use crate::guard::guarded;
+use crate::upgrade::{OLD, upgrade};
 use crate::{Added, Each, Store, StoreError, entry_of};
 use redb::{
     Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction, ReadableDatabase,
@@ -34,7 +35,7 @@ type Plain = ReadOnlyTable<&'static [u8; 16], Rest>;
 /// The others, by key and precondition.
 type Conditional = ReadOnlyTable<&'static [u8; 25], Rest>;
 
-const ABOUT: TableDefinition<&str, u32> = TableDefinition::new("about");
+pub(crate) const ABOUT: TableDefinition<&str, u32> = TableDefinition::new("about");
 /// Sources by game and number, as JSON.
 const SOURCES: TableDefinition<(&str, u32), &str> = TableDefinition::new("sources");
 /// Their numbers by game and hash of the text.
@@ -157,6 +158,7 @@ impl Embedded {
             match builder().create(&self.path) {
                 Ok(mut database) => {
                     drop(queue);
+                    self.at(upgrade(&database))?;
                     return work(&mut database);
                 }
                 Err(DatabaseError::DatabaseAlreadyOpen) if Instant::now() < until => {
@@ -207,13 +209,22 @@ impl Embedded {
             return Ok(None);
         }
         let until = Instant::now() + self.wait;
-        let mut mended = false;
+        let (mut mended, mut upgraded) = (false, false);
         let _queue = self.queue(until)?;
         loop {
             match builder().open_read_only(&self.path) {
                 Ok(database) => {
                     let transaction = self.at(database.begin_read())?;
-                    self.format(&transaction)?;
+                    if self.format(&transaction)? == Some(OLD) && !upgraded {
+                        upgraded = true;
+                        drop((transaction, database));
+                        match builder().open(&self.path) {
+                            Ok(database) => self.at(upgrade(&database))?,
+                            Err(DatabaseError::DatabaseAlreadyOpen) => {}
+                            Err(error) => return Err(self.closed(error)),
+                        }
+                        continue;
+                    }
                     return Ok(Some(Reader { tables: None, transaction, _database: database }));
                 }
                 Err(DatabaseError::DatabaseAlreadyOpen) if Instant::now() < until => {
@@ -233,17 +244,18 @@ impl Embedded {
         }
     }
 
-    fn format(&self, transaction: &ReadTransaction) -> Result<(), StoreError> {
+    /// The format of the file, if it has one that can be read.
+    fn format(&self, transaction: &ReadTransaction) -> Result<Option<u32>, StoreError> {
         let about = match transaction.open_table(ABOUT) {
             Ok(about) => about,
-            Err(TableError::TableDoesNotExist(_)) => return Ok(()),
+            Err(TableError::TableDoesNotExist(_)) => return Ok(None),
             Err(error) => return Err(self.broken(error)),
         };
         match about.get("format").map_err(|error| self.broken(error))?.map(|format| format.value()) {
-            Some(FORMAT) | None => Ok(()),
-            Some(other) => {
+            Some(other) if other != FORMAT && other != OLD => {
                 Err(self.broken(format!("format {other} is of another version: expected {FORMAT}")))
             }
+            known => Ok(known),
         }
     }
 
@@ -574,8 +586,8 @@ impl Store for Embedded {
     }
 }
 
-const PLAIN: &str = "positions of ";
-const CONDITIONAL: &str = "positions with preconditions of ";
+pub(crate) const PLAIN: &str = "positions of ";
+pub(crate) const CONDITIONAL: &str = "positions with preconditions of ";
 
 /// The names of the tables of a game.
 struct Names(String, String);
@@ -614,7 +626,7 @@ fn long_key(key: u128, precondition: Precondition) -> [u8; 25] {
     bytes
 }
 
-fn short_key(long: &[u8; 25]) -> (u128, Precondition) {
+pub(crate) fn short_key(long: &[u8; 25]) -> (u128, Precondition) {
     let (mut key, mut hash) = ([0; 16], [0; 8]);
     key.copy_from_slice(&long[..16]);
     hash.copy_from_slice(&long[17..]);

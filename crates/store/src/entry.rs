@@ -199,7 +199,7 @@ impl Entry {
 }
 
 /// A checksum of the key and all bytes but the last two.
-fn checksum(key: u128, precondition: Precondition, rest: &[u8; REST]) -> u16 {
+pub(crate) fn checksum(key: u128, precondition: Precondition, rest: &[u8; REST]) -> u16 {
     let word = |bytes: &[u8]| bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
     let words = [
         key as u64,

@@ -12,6 +12,7 @@ mod guard;
 mod lines;
 #[cfg(feature = "mariadb")]
 mod mariadb;
+mod upgrade;
 
 pub use embedded::{Embedded, Saved};
 pub use entry::{Batch, Entry, GameName, Source};

@@ -404,6 +404,7 @@ fn improved_tours_stand_up_to_the_slow_checker() {
         match objective {
             Objective::Vehicles => assert!(vehicles <= best_vehicles + 1 && distance < 1.1 * best, "{name}"),
             Objective::Dimacs => assert!(distance < 1.1 * tenths, "{name}: {distance}"),
+            Objective::Distance => assert!(distance < 1.1 * best, "{name}: {distance}"),
         }
     }
 }

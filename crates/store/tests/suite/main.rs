@@ -337,6 +337,31 @@ fn two_writers_and_a_reader_share_a_store() {
 
 /// Defect 10: a damaged file ended in panics of the B-tree, and flipped bits changed an export in silence. A file is damaged
 /// in ways that are new each time; whatever is asked, the answer is the truth or an error, and what can be saved is.
+/// `tests/old.db` was written by a program whose entries had no checksums: `sortie prove tictactoe/3 --db old.db`.
+#[test]
+fn a_file_of_format_1_opens_and_has_checksums_from_then_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("old.db");
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/old.db"), &path).expect("a copy");
+    let store = Embedded::new(&path, Duration::from_secs(10));
+    assert_eq!(store.games().unwrap(), vec![(game(), 174)]);
+    let mut exact = 0;
+    store
+        .scan(&game(), &mut |entry| {
+            exact += usize::from(entry.bounds == Bounds::exactly(Value::Draw));
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!((exact, store.sources(&game()).unwrap().len()), (13, 1));
+    assert_eq!(store.put(&game(), &[batch("more", 0..10)]).unwrap().new, 10);
+    store.sound().unwrap();
+    // Written to before it was ever read.
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/old.db"), &path).expect("a copy");
+    let store = Embedded::new(&path, Duration::from_secs(10));
+    assert_eq!(store.put(&game(), &[batch("more", 0..10)]).unwrap().new, 10);
+    assert_eq!(total(&store), 184);
+}
+
 #[test]
 fn a_damaged_file_gives_an_answer_and_never_a_false_one() {
     use std::hash::{BuildHasher, RandomState};
