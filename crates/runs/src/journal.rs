@@ -10,6 +10,7 @@ use crate::text::{plain_file, read_bytes};
 use anyhow::{Result, anyhow, bail};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -55,7 +56,8 @@ fn is_torn(line: &[u8]) -> bool {
         }
         Err(_) => return false,
     };
-    text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof())
+    // As values: `IgnoredAny` calls a number that ends with its point a wrong one, and not one that is cut off.
+    text.starts_with('{') && serde_json::from_str::<Value>(text).is_err_and(|error| error.is_eof())
 }
 
 /// The end of such a file.
@@ -278,6 +280,16 @@ mod tests {
 
     fn lines(path: &Path) -> Vec<Value> {
         read(path).unwrap()
+    }
+
+    #[test]
+    fn a_line_may_be_cut_anywhere() {
+        let line =
+            r#"{"game":12,"seconds":-0.25e-3,"moves":["a\u00e9\ud83d\ude00","d"],"won":true,"who":null}"#;
+        for end in 1..line.len() {
+            assert!(is_torn(&line.as_bytes()[..end]), "{}", &line[..end]);
+        }
+        assert!(!is_torn(line.as_bytes()) && !is_torn(b"my notes") && !is_torn(br#"{"game":1.x"#));
     }
 
     #[test]

@@ -139,7 +139,7 @@ fn the_results_are_one_page_with_the_command_of_every_figure() {
     let mut figures = 0;
     for line in text.lines().filter(|line| line.starts_with("| ") && !line.ends_with("| command |")) {
         let command = line.trim_end_matches(['|', ' ']).rsplit("| ").next().expect("a cell");
-        let known = ["`sortie ", "`lab ", "`bench/", "`ci/", "`cargo ", "`mpirun "];
+        let known = ["`sortie ", "`lab ", "`bench/", "`ci/", "`cargo ", "`mpirun ", "`python "];
         assert!(known.iter().any(|start| command.starts_with(start)), "no command: {line}");
         if let Some(script) = command.trim_matches('`').split(' ').next().filter(|word| word.contains('/')) {
             assert!(root().join(script).exists(), "{script} is not there: {line}");

@@ -131,9 +131,13 @@ impl Words {
     fn answer(&self, line: &str) -> Option<Result<Vec<String>, Fault>> {
         let (before, after) = self.answer.split_once(POINTS).expect("looked at when it was read");
         let line = line.trim();
+        let nonsense = || Fault::Nonsense(line.chars().filter(|c| !c.is_control()).take(40).collect());
+        // An answer without its points is none that could be waited for.
+        if !line.is_empty() && line.eq_ignore_ascii_case(before.trim_end()) {
+            return Some(Err(nonsense()));
+        }
         let (begin, rest) = line.split_at_checked(before.len())?;
         let rest = rest.strip_suffix(after).filter(|_| begin.eq_ignore_ascii_case(before))?;
-        let nonsense = || Fault::Nonsense(line.chars().filter(|c| !c.is_control()).take(40).collect());
         let points = self.points(rest).ok_or_else(nonsense);
         Some(points.and_then(|points| match (1..=self.stones).contains(&points.len()) {
             true => Ok(points),

@@ -47,7 +47,9 @@ fn an_engine_that_obeys_does_jobs() {
     let line = ["prove", "tictactoe/3", "--job-nodes", "20", "--job-playouts", "20", "--json", "--quiet"];
     let ran = words(&home, &[&line[..], &["--player", &own, "--out", "own"]].concat());
     assert_eq!((ran.code, &ran.json()["value"]), (0, &Value::from("a draw")), "{}", ran.stderr);
-    assert_eq!(home.json("resume own --json --quiet")["value"], "a draw");
+    let ran = home.run("resume own --json --quiet");
+    assert!(ran.code == 2 && ran.stderr.contains("--programs"), "{}", ran.stderr);
+    assert_eq!(home.json("resume own --programs --json --quiet")["value"], "a draw");
 }
 
 #[cfg(unix)]
