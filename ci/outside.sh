@@ -74,8 +74,9 @@ game() {
     local mine=$CARGO_TARGET_DIR/debug/my-game
     "$mine" match my-game/21 --player default --player random --games 4 --limit 200playouts --out match --quiet >/dev/null
     "$mine" verify match
-    "$mine" prove my-game/21 --out proof --quiet | grep -qi "first"
-    "$mine" verify proof
+    "$mine" prove my-game/21 --out proof --proof win.proof --quiet >proved
+    grep -q "first wins" proved
+    "$mine" verify win.proof
 }
 
 refused() {

@@ -6,10 +6,11 @@ use crate::commands::certificate;
 use crate::contest;
 use crate::output::{self, number, score};
 use crate::source::{Instance, RESULT, Source, UNFINISHED, read_text};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 use sortie_core::exact::{Certificate, Proof};
 use sortie_core::{Position, Record};
+use sortie_runs::kind::PROVE;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -97,6 +98,9 @@ fn within(path: &Path) -> Vec<(PathBuf, Option<What>)> {
 }
 
 fn check(path: &Path, instance: Option<&str>) -> Result<Checked> {
+    if path.join(PROVE).is_file() {
+        bail!("{}: this search kept no proof: `sortie prove --proof FILE` writes one", path.display());
+    }
     if is_log(path) {
         check_log(path)
     } else if begins(path, 12, |begin| Proof::begins(&format!("{} 1", String::from_utf8_lossy(begin)))) {

@@ -143,3 +143,12 @@ fn a_checkpoint_is_worth_what_its_moves_are() {
     let result: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert!(result["score"].as_f64().expect("a score") <= true_score, "{result}");
 }
+
+/// A folder of a search that kept no proof is no run folder without a record: it says what is missing.
+#[test]
+fn a_proof_search_without_a_proof_says_so() {
+    let home = Home::new();
+    home.json("prove nim/5 --out run --quiet --json");
+    let ran = home.run("verify run");
+    assert!(ran.code == 2 && ran.stderr.contains("--proof FILE"), "{}", ran.stderr);
+}
