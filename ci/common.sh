@@ -47,17 +47,18 @@ mpi_install() {
 # into FOLDER COMMAND...: makes a folder that is there whole or not at all. The command gets the name of a new one as its
 # last word, beside the place where it belongs; what an earlier attempt left is thrown away, unless somebody is at it.
 into() {
-    local folder=$1
-    [[ ! -e $folder ]] || return 0
-    mkdir -p "$(dirname "$folder")"
+    # Its words are seen by the command, too: none may be one of the caller's.
+    local place=$1
+    [[ ! -e $place ]] || return 0
+    mkdir -p "$(dirname "$place")"
     local making
-    for making in "$folder".making.*; do
+    for making in "$place".making.*; do
         kill -0 "${making##*.}" 2>/dev/null || rm -rf "$making"
     done
-    making=$folder.making.$$
+    making=$place.making.$$
     "${@:2}" "$making" || { rm -rf "$making"; return 1; }
     # Another check in the same folder may have been quicker.
-    mv -T "$making" "$folder" || { rm -rf "$making"; [[ -e $folder ]]; }
+    mv -T "$making" "$place" || { rm -rf "$making"; [[ -e $place ]]; }
 }
 
 # until_true SECONDS MESSAGE COMMAND...: looks until it is so. The seconds are a bound for what hangs, and nothing else.
