@@ -1,6 +1,7 @@
 """A test that hangs is told where, and ends them all."""
 
 import faulthandler
+import signal
 
 import pytest
 
@@ -13,3 +14,6 @@ def pytest_runtest_protocol(item):
     faulthandler.dump_traceback_later(HANGS_SECONDS, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
+
+# A shell that starts something in the background has it ignore Ctrl-C, and its children with it: these tests are about Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)

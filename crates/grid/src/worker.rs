@@ -416,7 +416,12 @@ impl Shift<'_> {
             let Some(held) = self.held.remove(&token) else { return };
             return self.publish(held.assignment.reply.clone(), b"+TERM".to_vec()).await;
         };
-        held.report = Some((bytes.clone(), Instant::now()));
+        if self.runs.contains_key(&report.session) {
+            held.report = Some((bytes.clone(), Instant::now()));
+        } else {
+            // The run ended while the job was done: nobody will say that the report has come.
+            self.held.remove(&token);
+        }
         self.store(&names::answers(&report.session, self.credential()), token, bytes).await;
     }
 
