@@ -18,6 +18,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
+/// Moves as objects, the position after them, and the words of what is legal there.
+pub type Replayed = (Vec<Py<PyAny>>, Py<PyAny>, Vec<String>);
+
 /// Moves of one position, more than anybody lists.
 const MOVES_MAX: usize = 1 << 20;
 /// Different moves of a game: a tree has 16 bits for one.
@@ -263,7 +266,7 @@ impl Host {
 
     /// Others get their turn: signals, listeners, other threads of Python.
     pub fn tick(&self) {
-        if self.calls.fetch_add(1, Relaxed) % CALLS_PER_LOOK == 0 {
+        if self.calls.fetch_add(1, Relaxed).is_multiple_of(CALLS_PER_LOOK) {
             self.look();
         }
     }
@@ -688,7 +691,7 @@ impl Host {
     }
 
     /// Plays words by the rules alone, asking everything anew: the moves as objects, the end, and whether it is one.
-    pub fn replay(&self, py: Python, words: &[String]) -> PyResult<(Vec<Py<PyAny>>, Py<PyAny>, Vec<String>)> {
+    pub fn replay(&self, py: Python, words: &[String]) -> PyResult<Replayed> {
         let mut state = self.methods.initial.call0(py)?;
         let mut objects = Vec::with_capacity(words.len());
         let legal = |state: &Py<PyAny>| -> PyResult<Vec<u32>> {

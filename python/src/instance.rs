@@ -2,7 +2,7 @@
 //! about, played and proved.
 
 use crate::contract::Hosted;
-use crate::host::{Habits, Host};
+use crate::host::{Habits, Host, Replayed};
 use crate::solve::{self, Spec};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -159,7 +159,7 @@ impl Instance {
 
     /// Plays words of a Python object by its rules, asking everything anew: moves as objects, the end, what is legal
     /// there.
-    fn replay(&self, py: Python, words: Vec<String>) -> PyResult<(Vec<Py<PyAny>>, Py<PyAny>, Vec<String>)> {
+    fn replay(&self, py: Python, words: Vec<String>) -> PyResult<Replayed> {
         self.hosts()?.replay(py, &words)
     }
 

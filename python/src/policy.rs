@@ -51,13 +51,16 @@ struct Inner {
     searches: u64,
 }
 
+/// A level: iteration, best score, its choices, changed weights.
+type SavedLevel = (u32, f64, Vec<u32>, Vec<(u64, f64)>);
+
 /// What is kept of a policy: choices by their index, weights by level.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     rules: Rules,
     rng: Rng,
-    /// From the highest level down: iteration, best score, its choices, changed weights.
-    levels: Vec<(u32, f64, Vec<u32>, Vec<(u64, f64)>)>,
+    /// From the highest level down.
+    levels: Vec<SavedLevel>,
     out: Vec<(u64, Vec<u32>)>,
     counts: (u64, u64, u64, u64),
     best: Option<(f64, Vec<String>)>,
