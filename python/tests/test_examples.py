@@ -33,7 +33,7 @@ def test_four():
 
 
 def test_tuning():
-    assert example("tuning").main().value > 0.9
+    assert example("tuning").main(at_once=1).value > 0.9
 
 
 def test_prompts():

@@ -74,14 +74,14 @@ def test_an_exception_leaves_what_was_found(tmp_path):
 
 
 SLOW = """
-import sys, time
+import os, sys, time
 sys.path.insert(0, {here!r})
 from problems import Knapsack
 import sortie_search as so
 
 class Slow(Knapsack):
     def score(self, state):
-        time.sleep(0.0005)
+        time.sleep(float(os.environ.get("SLOW", "0")))
         return super().score(state)
 
 if __name__ == "__main__":
@@ -95,7 +95,10 @@ def test_a_run_is_killed_resumed_and_verified(tmp_path, workers):
     script = tmp_path / "slow.py"
     script.write_text(SLOW.format(here=str(HERE)))
     folder = tmp_path / "run"
-    process = subprocess.Popen([sys.executable, str(script), str(folder), str(workers)], start_new_session=True)
+    # So slow that its first checkpoint is long there before it could end, on any machine.
+    slow = {**os.environ, "SLOW": "0.1"}
+    words = [sys.executable, str(script), str(folder), str(workers)]
+    process = subprocess.Popen(words, start_new_session=True, env=slow)
     while process.poll() is None and not (folder / "checkpoint").exists():
         pass
     assert process.poll() is None, "it has ended by itself"
