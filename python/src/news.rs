@@ -4,7 +4,8 @@
 use crate::host::Listener;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
-use sortie_core::{Event, Observer, Solution};
+use sortie_core::run::Observer;
+use sortie_core::{Event, Solution};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;

@@ -12,7 +12,8 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
-use sortie_core::{Mark, Offer, Policy, Rng, Scratch, Trace, exp, playout};
+use sortie_core::Rng;
+use sortie_core::playout::{Mark, Offer, Policy, Scratch, Trace, exp, playout};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 

@@ -8,9 +8,9 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::Deserialize;
-use sortie_core::{
-    AnyProblem, BestOf, Control, Limits, Outcomes, Run, Search, Solution, StopReason, StreamCheckpoint,
-};
+use sortie_core::run::{Run, StreamCheckpoint};
+use sortie_core::search::Outcomes;
+use sortie_core::{AnyProblem, BestOf, Control, Limits, Search, Solution, StopReason};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -5,7 +5,9 @@
 //! ```
 
 use sortie_core::toy::LeftMove;
-use sortie_core::{Control, Limits, Problem, Run, StreamCheckpoint, words};
+use sortie_core::record::words;
+use sortie_core::run::{Run, StreamCheckpoint};
+use sortie_core::{Control, Limits, Problem};
 use std::sync::atomic::AtomicBool;
 
 /// The parameters of a climb.

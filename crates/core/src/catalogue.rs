@@ -242,24 +242,8 @@ fn split_options(name: &str) -> (&str, Options) {
 
 /// The name closest to what was typed, if it is close enough to be a slip.
 pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let best = names.map(|name| (edits(typed, name), name)).min()?;
+    let best = names.map(|name| (strsim::levenshtein(typed, name), name)).min()?;
     (best.0 <= 1 + best.1.len() / 3).then_some(best.1)
-}
-
-/// The number of insertions, deletions and replacements between two words (Levenshtein).
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let replace = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

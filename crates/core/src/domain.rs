@@ -5,7 +5,7 @@
 //! rules; everything else has a default or is one line. `crate::toy` holds the smallest complete examples.
 
 use crate::exact::{Goal, Strategist};
-use crate::expert::Expert;
+use crate::expert::{Expert, Specialist};
 use crate::ident::{Ident, Precondition};
 use crate::measure::Measure;
 use crate::picture::Picture;
@@ -160,19 +160,6 @@ pub trait Problem: Domain {
     fn best_known(&self) -> Option<f64> {
         None
     }
-}
-
-/// A search under way that a domain brings itself (`Problem::specialist`).
-pub trait Specialist<M> {
-    /// Works for some milliseconds. Every end that is better than all before is handed to `found`, as all the moves to it
-    /// from the initial position, each of them legal.
-    fn work(&mut self, rng: &mut Rng, found: &mut dyn FnMut(&[M]));
-
-    /// Takes a solution of somebody else's, to begin with it.
-    fn learn(&mut self, _moves: &[M]) {}
-
-    /// What it needs to go on later with what it has found. Whatever else `specialist` is given, it must not panic.
-    fn save(&self) -> Vec<u8>;
 }
 
 /// What `Problem::choices` fills: the moves on offer and, index by index, their codes.

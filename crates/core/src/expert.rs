@@ -1,9 +1,11 @@
-//! A game that knows more than its rules: a player and a worker of its own making, and arguments that its proofs may rest
-//! on. Every game plays and is proved without it, by the searches and the exact solver.
+//! What a domain may have of its own making. A game that knows more than its rules: a player and a worker, and arguments
+//! that its proofs may rest on (`Expert`); every game plays and is proved without it, by the searches and the exact solver.
+//! A problem with a search that suits nothing else (`Specialist`).
 
 use crate::domain::Side;
 use crate::exact::{AnyWorker, Argued, Settled, Statuses};
 use crate::play::AnyPlayer;
+use crate::rng::Rng;
 
 /// What a game has of its own making. What it proves is checked by code that shares nothing with the search for it.
 pub trait Expert: Send + Sync {
@@ -40,4 +42,17 @@ pub trait Expert: Send + Sync {
         except: &[Self::Move],
         text: &str,
     ) -> Result<(), String>;
+}
+
+/// A search under way that a domain brings itself (`Problem::specialist`).
+pub trait Specialist<M> {
+    /// Works for some milliseconds. Every end that is better than all before is handed to `found`, as all the moves to it
+    /// from the initial position, each of them legal.
+    fn work(&mut self, rng: &mut Rng, found: &mut dyn FnMut(&[M]));
+
+    /// Takes a solution of somebody else's, to begin with it.
+    fn learn(&mut self, _moves: &[M]) {}
+
+    /// What it needs to go on later with what it has found. Whatever else `specialist` is given, it must not panic.
+    fn save(&self) -> Vec<u8>;
 }

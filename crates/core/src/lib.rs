@@ -1,7 +1,12 @@
 //! Monte-Carlo search for puzzles, routing and games: the contract of a domain, the searches, the run.
 //!
-//! Read `domain` (what a problem says about itself), `run` (what a search is handed), `playout` and `policy` (the hot
-//! loop), then `search` (one file an algorithm). This crate is pure: no files, no sockets, no global state.
+//! Here stands what a domain is written with ([`Domain`], [`Problem`], [`Game`]), what it is named and opened by
+//! ([`Entry`], [`Catalogue`]), and what it looks like to who does not know its type ([`AnyProblem`], [`AnyGame`]). The
+//! rest is by subject, a page each: how a search is told what to do ([`search`], [`uct`]), what it is handed and how it
+//! plays ([`run`], [`playout`]: read these to write one), games under way and their players ([`play`]), what is proved
+//! ([`exact`]), work in jobs ([`job`]), solutions as text ([`record`]), networks ([`planes`], [`prior`]), what a domain may
+//! have of its own making ([`expert`]), and what it is tested by ([`conformance`], [`toy`]). This crate is pure: no files,
+//! no sockets, no global state.
 //!
 //! ```
 //! use sortie_core::{AnyProblem, BestOf, Control, Limits, Nrpa, Search, toy::LeftMove};
@@ -22,52 +27,45 @@ mod catalogue;
 pub mod conformance;
 mod domain;
 pub mod exact;
-mod expert;
+pub mod expert;
 mod ident;
-mod job;
+pub mod job;
 pub mod measure;
 pub mod picture;
 pub mod planes;
-mod play;
-mod playout;
+pub mod play;
+pub mod playout;
 mod policy;
-mod prior;
+pub mod prior;
 mod processor;
-mod record;
+pub mod record;
 mod replay;
 mod rng;
-mod run;
-mod search;
+pub mod run;
+pub mod search;
 pub mod toy;
-mod uct;
+pub mod uct;
 
 pub use any::{AnyGame, AnyProblem, Boxed, Origin, Position};
-pub use catalogue::{Catalogue, Entry, OpenError, Opened, Options, Request, nearest};
-pub use domain::{Choices, Domain, Game, Outcome, Problem, Side, Specialist};
-pub use expert::Expert;
+pub use catalogue::{Catalogue, Entry, OpenError, Opened, Options, Request};
+pub use domain::{Choices, Domain, Game, Outcome, Problem, Side};
 pub use ident::{Ident, Precondition};
-pub use job::{InOrder, JobId, JobSource, Ledger, run_jobs};
-pub use measure::{Measure, Standing};
-pub use play::{AnyBoard, AnyPlayer, Budget, Fault, GangReport, Line, Meter, PlayError, Thought};
-pub use playout::{Offer, Scratch, Trace, playout};
-pub use policy::{Mark, Policy, exp};
-pub use prior::{Advice, Guide, Prior, Reader, Trust};
+pub use job::{JobId, JobSource};
+pub use play::{AnyBoard, AnyPlayer, Budget, PlayError, Thought};
 pub use processor::Processor;
-pub use record::{Record, RecordError};
-pub use replay::{ReplayError, legal_texts, replay, replay_whole, words};
+pub use record::Record;
+pub use replay::ReplayError;
 pub use rng::{Rng, mix};
-pub use run::{Control, Event, Limits, Observer, Run, Solution, StopReason, StreamCheckpoint, Witness};
-pub use search::{
-    Auto, BeamNrpa, BeamSearch, BestOf, Brought, Call, CallMaker, CallSource, Form, HdNrpa, Islands, Lesson,
-    Lifted, Nmcs, Nrpa, Outcomes, Own, Parallel, PerLevel, Sample, Search, SpecError, best_of,
-};
-pub use uct::{Counting, FinalMove, Knowledge, PRESETS, Rule, Uct};
+pub use run::{Control, Event, Limits, Solution, StopReason};
+pub use search::{BestOf, Nmcs, Nrpa, Sample, Search};
+pub use uct::Uct;
 
 /// What the other crates of this project build on and nobody else should: it changes without notice.
 #[doc(hidden)]
 pub mod parts {
+    pub use crate::catalogue::nearest;
     pub use crate::exact::Solver;
-    pub use crate::uct::Searcher;
+    pub use crate::uct::player::Searcher;
     pub use crate::uct::choose::{Candidate, Chooser, rank as order};
     pub use crate::uct::kit::sixteenths;
     pub use crate::uct::search::{back_up, node_outcome, prove};

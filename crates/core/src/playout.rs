@@ -1,7 +1,8 @@
 //! The hot loop: one playout, drawn uniformly or by a policy, recorded so that nothing is ever generated twice.
 
 use crate::domain::{Choices, Problem};
-use crate::policy::{Memo, Policy, UNKNOWN, exp};
+pub use crate::policy::{Mark, Policy, exp};
+use crate::policy::{Memo, UNKNOWN};
 use crate::prior::{Advice, Guide};
 use crate::processor::Processor;
 use crate::rng::Rng;
@@ -230,7 +231,7 @@ fn play_through<P: Problem>(
 /// or `indices_of`. An index beyond the choices is that of a legal move, which is then listed as one choice more: so it
 /// is learnt like the others, against the choices that a playout has. `None` if an index is out of range: the checkpoint
 /// is of another problem.
-pub fn retrace<P: Problem>(
+pub(crate) fn retrace<P: Problem>(
     problem: &P,
     offer: Offer,
     policy: &Policy,
@@ -305,7 +306,7 @@ pub(crate) fn indices_of<P: Problem>(
 
 /// What a search is offered in a state.
 #[inline(always)]
-pub fn fill<P: Problem>(problem: &P, offer: Offer, state: &P::State, out: &mut Choices<P::Move>) {
+pub(crate) fn fill<P: Problem>(problem: &P, offer: Offer, state: &P::State, out: &mut Choices<P::Move>) {
     out.clear();
     if offer.selective {
         problem.choices(state, out);

@@ -1,5 +1,5 @@
 //! The record of a solution: a few header lines and the moves as words. The moves are the truth; the score is a claim
-//! that `verify` checks.
+//! that `verify` checks: it plays them (`replay_whole`), free of any search.
 //!
 //! ```text
 //! sortie record 1
@@ -10,6 +10,7 @@
 //! c4 h12 a1 ...
 //! ```
 
+pub use crate::replay::{ReplayError, legal_texts, replay, replay_whole, words};
 use std::fmt::Write;
 
 /// The first line of every record. The number is the version of the format.

@@ -5,10 +5,8 @@
 //! A row is an instance: the default's score, the best of the others and whose it is, and whether the default is within
 //! 1 % or one unit of it. The last four are problems of strangers, with nothing but moves, play and score.
 
-use sortie_core::{
-    AnyProblem, Auto, BeamNrpa, BeamSearch, BestOf, Control, Domain, HdNrpa, Limits, Nmcs, Nrpa, Opened, Own,
-    Problem, Rng, Sample, Search, measure,
-};
+use sortie_core::search::{Auto, BeamNrpa, BeamSearch, HdNrpa, Own};
+use sortie_core::{AnyProblem, BestOf, Control, Domain, Limits, Nmcs, Nrpa, Opened, Problem, Rng, Sample, Search, measure};
 use sortie_domains::open;
 use std::sync::atomic::AtomicBool;
 

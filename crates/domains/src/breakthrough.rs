@@ -303,7 +303,7 @@ impl Game for Breakthrough {
             let pieces = state.pieces[side as usize];
             f64::from(pieces.count_ones()) + 0.25 * f64::from(self.advance(pieces, side))
         };
-        1.0 / (1.0 + sortie_core::exp(0.4 * (worth(Side::Second) - worth(Side::First))))
+        1.0 / (1.0 + sortie_core::playout::exp(0.4 * (worth(Side::Second) - worth(Side::First))))
     }
 }
 

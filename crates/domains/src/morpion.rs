@@ -9,7 +9,8 @@ mod learn;
 
 use sortie_core::picture::{Colour, FAINT, INK, PALETTE, PAPER, Picture, Shape};
 use sortie_core::planes::{Cell, Learnable};
-use sortie_core::{Choices, Domain, Measure, Problem, Rng};
+use sortie_core::measure::Measure;
+use sortie_core::{Choices, Domain, Problem, Rng};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
@@ -467,7 +468,8 @@ const COLOURS: [Colour; 4] = [PALETTE[0], PALETTE[1], PALETTE[2], PALETTE[4]];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::{conformance, replay_whole};
+    use sortie_core::conformance;
+    use sortie_core::record::replay_whole;
     use std::collections::HashSet;
 
     fn morpion(name: &str) -> Morpion {

@@ -6,7 +6,8 @@
 //! The tree is never stored: the value of an edge is a hash of the path that ends with it. No two paths meet again.
 
 use crate::grid::{out_of_range, short, standing, turn};
-use sortie_core::{Boxed, Domain, Game, Outcome, Rng, Side, exp, mix};
+use sortie_core::playout::exp;
+use sortie_core::{Boxed, Domain, Game, Outcome, Rng, Side, mix};
 use sortie_core::{Entry, OpenError, Opened, Request};
 
 /// The row of the table of domains.

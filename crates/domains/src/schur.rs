@@ -5,7 +5,8 @@
 //!
 //! Leaves out: the rules between parts that the record partitions are built from. Numbers end at `NUMBER_MAX`.
 
-use sortie_core::{Choices, Domain, Measure, Problem};
+use sortie_core::measure::Measure;
+use sortie_core::{Choices, Domain, Problem};
 use sortie_core::{Entry, OpenError, Opened, Request};
 
 /// The row of the table of domains; `registry.rs` lists it.
@@ -146,7 +147,8 @@ impl Problem for Schur {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::{AnyProblem, BestOf, Control, Limits, Nrpa, Search, conformance, replay_whole};
+    use sortie_core::record::replay_whole;
+    use sortie_core::{AnyProblem, BestOf, Control, Limits, Nrpa, Search, conformance};
     use std::sync::atomic::AtomicBool;
 
     #[test]

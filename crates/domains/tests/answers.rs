@@ -2,7 +2,7 @@
 //! games that are partly played by others, with hardly any time, with time that was spent before it began, and with
 //! stones in the middle of a turn. A game that is over is answered with no move.
 
-use sortie_core::{AnyGame, AnyPlayer, Budget, Opened, PRESETS, Rng, Uct};
+use sortie_core::{AnyGame, AnyPlayer, Budget, Opened, Rng, Uct};
 use sortie_domains::{catalogue, open};
 use std::sync::atomic::AtomicBool;
 
@@ -73,7 +73,7 @@ fn every_search_answers_every_legal_position_with_a_legal_move() {
             }
             board.words().len()
         };
-        for (preset, seed) in PRESETS.iter().zip(1..) {
+        for (preset, seed) in Uct::PRESETS.iter().zip(1..) {
             let uct = Uct::preset(preset.0).expect("a preset");
             let mut player = game.player(&uct, seed).expect("a sound preset");
             assert!(drill(name, &*game, &mut *player, seed, (length / QUESTIONS).max(1)) > 0);

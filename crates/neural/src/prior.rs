@@ -6,7 +6,8 @@ use crate::kernel::{Board, Weights};
 use crate::net::Net;
 use crate::spec::Scale;
 use sortie_core::planes::{Cell, Layout, Scene};
-use sortie_core::{Prior, Reader, mix};
+use sortie_core::mix;
+use sortie_core::prior::{Prior, Reader};
 use std::sync::Arc;
 
 /// A network that plays a domain.
@@ -179,7 +180,8 @@ mod tests {
     use super::*;
     use crate::spec::{Architecture, NetSpec};
     use sortie_core::Opened;
-    use sortie_core::{AnyProblem, BestOf, Control, Guide, Limits, Nmcs, Nrpa, Sample, Search, Trust};
+    use sortie_core::prior::{Guide, Trust};
+    use sortie_core::{AnyProblem, BestOf, Control, Limits, Nmcs, Nrpa, Sample, Search};
     use std::sync::atomic::AtomicBool;
 
     fn open(name: &str) -> Box<dyn AnyProblem> {

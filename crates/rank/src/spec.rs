@@ -2,7 +2,7 @@
 
 use crate::forms::stack::SIBLINGS_MAX;
 use serde::{Deserialize, Serialize};
-use sortie_core::SpecError;
+use sortie_core::search::SpecError;
 
 /// How a search is spread over ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 //! matter that they were caught at different moments.
 
 use serde::{Deserialize, Serialize};
-use sortie_core::StreamCheckpoint;
+use sortie_core::run::StreamCheckpoint;
 
 /// The first line of the file. The number is the version of the format.
 const MAGIC: &[u8] = b"sortie checkpoint 1\n";

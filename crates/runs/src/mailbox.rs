@@ -1,7 +1,8 @@
 //! What the streams of a run leave for the thread that writes it down. A stream never waits for the disk: only the
 //! newest of each kind is kept, so the box cannot grow however slow the disk is.
 
-use sortie_core::{Event, Observer, Solution, StreamCheckpoint};
+use sortie_core::run::{Observer, StreamCheckpoint};
+use sortie_core::{Event, Solution};
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;

@@ -4,7 +4,8 @@ use crate::limits::NETWORK_BYTES_MAX;
 use crate::text::read_bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sortie_core::{Trust, mix};
+use sortie_core::mix;
+use sortie_core::prior::Trust;
 use std::path::Path;
 
 /// The copy of the network in a run folder.
@@ -24,7 +25,7 @@ pub struct PolicySpec {
     pub trust: Trust,
 }
 
-/// `sortie_core::Trust` as JSON; a test holds this to it.
+/// `sortie_core::prior::Trust` as JSON; a test holds this to it.
 #[derive(JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "trust")]

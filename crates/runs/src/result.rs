@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sortie_core::measure::standing;
-use sortie_core::{Limits, Measure, Position, Solution, StopReason};
+use sortie_core::measure::Measure;
+use sortie_core::{Limits, Position, Solution, StopReason};
 use std::path::Path;
 
 /// How a run ended. Facts of the domain stand beside these keys and never replace them.
@@ -63,7 +64,7 @@ pub struct RunResult {
     pub version: String,
 }
 
-/// An aim of a score: see `sortie_core::Measure`.
+/// An aim of a score: see `sortie_core::measure::Measure`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Objective {
     /// What it counts or measures; `score` where it is nothing but that.

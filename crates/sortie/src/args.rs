@@ -4,7 +4,7 @@ use crate::duration;
 use crate::policy::PolicyArgs;
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
-use sortie_core::PerLevel;
+use sortie_core::search::PerLevel;
 use std::path::PathBuf;
 
 /// Monte-Carlo search for puzzles, routing and games.

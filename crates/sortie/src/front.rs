@@ -1,10 +1,8 @@
 //! The library's front: open an instance by name, or bring a problem of your own, and solve it.
 
 use crate::source::Instance;
-use sortie_core::{
-    AnyProblem, BestOf, Control, Event, Limits, OpenError, Outcomes, ReplayError, Search, SpecError,
-    StopReason,
-};
+use sortie_core::search::{Outcomes, SpecError};
+use sortie_core::{AnyProblem, BestOf, Control, Event, Limits, OpenError, ReplayError, Search, StopReason};
 use std::sync::atomic::AtomicBool;
 
 /// Why something could not be opened or solved. Every message is one line.

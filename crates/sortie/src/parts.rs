@@ -1,6 +1,6 @@
 //! What the laboratory (`crates/lab`) is made of besides: parts of the command, and no promise to anybody else.
 
-pub use crate::{Verdict, code, command_line, usage};
+pub use crate::command::{Verdict, code, command_line, usage};
 
 /// The catalogue of a program that has no domains of its own.
 pub fn install() {

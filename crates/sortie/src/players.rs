@@ -10,8 +10,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sortie_core::exact::Statuses;
-use sortie_core::nearest;
-use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Fault, PRESETS, PlayError, Rng, Thought, Uct};
+use sortie_core::parts::nearest;
+use sortie_core::play::Fault;
+use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, PlayError, Rng, Thought, Uct};
 use sortie_jobs::tree::{Hire, JobPlay, JobPlayer};
 use sortie_rank::{Costs, Engine, Form, Gang, GangPlayer, Net, Plan};
 use std::sync::atomic::AtomicBool;
@@ -90,7 +91,7 @@ pub fn open(text: &str, game: &dyn AnyGame, seed: u64) -> Result<Box<dyn AnyPlay
 /// What can be written for a player, for the help.
 pub fn help() -> String {
     let mut text = "Players:\n".to_string();
-    let own = PRESETS.iter().chain(Form::ALL).map(|&(name, about)| (name, about));
+    let own = Uct::PRESETS.iter().chain(Form::ALL).map(|&(name, about)| (name, about));
     let others = [
         ("random", "any legal move, all alike"),
         ("engine", "the game's own engine: connect6 has one"),
@@ -337,7 +338,7 @@ pub fn with_engine(text: &str, engine: &str) -> String {
 }
 
 fn unknown(name: &str) -> anyhow::Error {
-    let own = || PRESETS.iter().chain(Form::ALL).map(|(name, _)| *name);
+    let own = || Uct::PRESETS.iter().chain(Form::ALL).map(|(name, _)| *name);
     let others =
         ["random", "engine", "uci:PROGRAM", "gtp:PROGRAM", "gomocup:PROGRAM", "text:PROGRAM", "job-level"];
     let names = || own().chain(others);
@@ -527,31 +528,9 @@ fn program(text: &str) -> Result<Program> {
     Ok(Program { command, timeout, time, options })
 }
 
-/// Splits a command line at blanks. Quotes of both kinds hold words together, and outside single quotes a backslash
-/// takes the next character as it is.
+/// The words of a command line, split as a shell splits them.
 fn split(text: &str) -> Result<Vec<String>> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (c, quote) {
-            ('\\', None | Some('"')) => {
-                let next = chars.next().ok_or_else(|| anyhow!("a backslash ends the line"))?;
-                word.get_or_insert_default().push(next);
-            }
-            (c, Some(open)) if c == open => quote = None,
-            ('"' | '\'', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (c, None) if c.is_whitespace() => words.extend(word.take()),
-            (c, _) => word.get_or_insert_default().push(c),
-        }
-    }
-    if let Some(open) = quote {
-        bail!("the quote {open} is never closed");
-    }
-    words.extend(word);
-    Ok(words)
+    shell_words::split(text).map_err(|_| anyhow!("a quote is never closed"))
 }
 
 fn cut(text: &str) -> String {
@@ -606,12 +585,12 @@ mod tests {
             draws: 1,
             threads: 2,
             solver: false,
-            rule: sortie_core::Rule::Puct,
+            rule: sortie_core::uct::Rule::Puct,
             ..Uct::plain()
         };
         let text = " plain:c=0.7, draws=1,threads=2,solver=false,rule=puct";
         assert_eq!(Player::parse(text).unwrap(), Player::Own(Box::new(expected)));
-        for (name, _) in PRESETS {
+        for (name, _) in Uct::PRESETS {
             assert_eq!(Player::parse(name).unwrap(), Player::Own(Box::new(Uct::preset(name).unwrap())));
             assert!(help().contains(name));
         }
@@ -656,7 +635,6 @@ mod tests {
             ("uci:", "a program after a colon"),
             ("uci[a=b", "never closed"),
             ("uci:\"engine", "never closed"),
-            ("uci:engine\\", "backslash"),
             ("uci[timeout=5]:engine", "timeout 5: expected a number and a unit"),
             ("gtp[letters=few]:engine", "expected all or skip-i"),
             ("gomocup", "a program after a colon"),

@@ -5,7 +5,7 @@
 use crate::source::Instance;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use sortie_core::{Guide, Trust};
+use sortie_core::prior::{Guide, Trust};
 use sortie_runs::network::hash;
 pub use sortie_runs::network::{POLICY, PolicySpec, read};
 use std::path::{Path, PathBuf};

@@ -86,7 +86,8 @@ mod started {
     use crate::output;
     use crate::source::Instance;
     use anyhow::{Context, anyhow, bail};
-    use sortie_core::{AnyGame, AnyPlayer, Budget, Fault, Origin, PlayError, Thought};
+    use sortie_core::play::Fault;
+    use sortie_core::{AnyGame, AnyPlayer, Budget, Origin, PlayError, Thought};
     use sortie_rank::mpi::World;
     use sortie_rank::{Engine, Gang, GangPlayer, RankId};
     use sortie_rank::{Errand, Serve};

@@ -4,7 +4,8 @@
 use crate::args::SearchArgs;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
-use sortie_core::{PerLevel, Search};
+use sortie_core::Search;
+use sortie_core::search::PerLevel;
 pub use sortie_runs::spec::describe;
 
 /// Every search with one line about it, in the order of `sortie list`.
@@ -215,9 +216,9 @@ mod tests {
     fn what_is_not_said_is_what_suits_the_problem() {
         let line = |args: &SearchArgs, suits: &Search| describe(&build(&settle(args, suits)).unwrap());
         let unnamed = SearchArgs { name: None, ..args("") };
-        let turns = Search::Auto(sortie_core::Auto::default());
+        let turns = Search::Auto(sortie_core::search::Auto::default());
         assert_eq!((line(&args("auto"), &turns), line(&unnamed, &turns)), ("auto".into(), "auto".into()));
-        let own = Search::Own(sortie_core::Own::default());
+        let own = Search::Own(sortie_core::search::Own::default());
         assert_eq!((line(&args("auto"), &own), line(&unnamed, &own)), ("own".into(), "own".into()));
         let nrpa = Search::Nrpa(sortie_core::Nrpa { level: 5, repetitions: 8, ..Default::default() });
         assert_eq!(line(&unnamed, &nrpa), "nrpa level 5, iterations 100, alpha 1, selective, repetitions 8");

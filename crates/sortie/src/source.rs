@@ -4,7 +4,8 @@
 use crate::folder;
 use anyhow::{Context, Result, anyhow, bail};
 use sortie_core::measure;
-use sortie_core::{AnyGame, AnyProblem, Measure, OpenError, Opened, Origin, Position, Record, ReplayError};
+use sortie_core::measure::Measure;
+use sortie_core::{AnyGame, AnyProblem, OpenError, Opened, Origin, Position, Record, ReplayError};
 use sortie_domains::catalogue;
 use sortie_runs::limits::{INSTANCE_BYTES_MAX, TEXT_BYTES_MAX};
 pub use sortie_runs::text::{plain, read_text};
@@ -213,7 +214,7 @@ fn missing(name: &str) -> Option<String> {
         .filter_map(|e| e.file_name().into_string().ok())
         .collect();
     let wanted = path.file_name()?.to_str()?;
-    Some(match sortie_core::nearest(wanted, there.iter().map(String::as_str)) {
+    Some(match sortie_core::parts::nearest(wanted, there.iter().map(String::as_str)) {
         Some(near) => format!("there is no {name}: did you mean {}?", parent.join(near).display()),
         None => format!("there is no {name}, neither a file nor an instance"),
     })

@@ -3,8 +3,9 @@
 
 use crate::duration;
 use crate::output::count;
-use sortie_core::GangReport;
-use sortie_core::{Line, Outcome, Side, Thought};
+use sortie_core::play::GangReport;
+use sortie_core::play::Line;
+use sortie_core::{Outcome, Side, Thought};
 use std::fmt::Write;
 
 /// No more of an expected line is shown.

@@ -10,7 +10,7 @@
 
 use serde_json::{Value, json};
 use sortie_core::Opened;
-use sortie_core::{AnyGame, AnyProblem, BestOf, Budget, Control, Limits, PRESETS, Search, Uct};
+use sortie_core::{AnyGame, AnyProblem, BestOf, Budget, Control, Limits, Search, Uct};
 use sortie_domains::open;
 use std::path::Path;
 use std::process::Command;
@@ -40,7 +40,7 @@ fn every_search_still_does_what_it_did() {
                 }
             }
             Opened::Game(game) => {
-                for (name, _) in PRESETS {
+                for (name, _) in Uct::PRESETS {
                     text += &thought(&instance, &*game, name);
                 }
             }

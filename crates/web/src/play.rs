@@ -7,9 +7,9 @@ use crate::run::open_game;
 use crate::site::Site;
 use serde_json::{Value, json};
 use sortie_core::picture::{Picture, Shape};
-use sortie_core::{
-    AnyBoard, AnyGame, AnyPlayer, Budget, Line, Outcome, PRESETS, Side, SpecError, Thought, Uct,
-};
+use sortie_core::play::Line;
+use sortie_core::search::SpecError;
+use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Outcome, Side, Thought, Uct};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -36,7 +36,7 @@ const ENGINE: &str = "engine";
 /// Who can be played against, the strongest first.
 pub fn players(game: &dyn AnyGame) -> Vec<(&'static str, &'static str)> {
     let own = game.engine(1).map(|_| (ENGINE, "the engine made for this game"));
-    own.into_iter().chain(PRESETS.iter().copied()).collect()
+    own.into_iter().chain(Uct::PRESETS.iter().copied()).collect()
 }
 
 /// Who thinks.

@@ -26,7 +26,8 @@ pub use nrpa::{Nrpa, Parallel};
 pub use own::Own;
 pub use per_level::PerLevel;
 pub use sample::Sample;
-pub use streams::{BestOf, Outcomes, best_of};
+pub(crate) use streams::best_of;
+pub use streams::{BestOf, Outcomes};
 
 use crate::domain::Problem;
 use crate::run::Run;

@@ -10,7 +10,7 @@ mod batch;
 #[allow(missing_docs)]
 pub(crate) mod choose;
 pub(crate) mod kit;
-mod player;
+pub(crate) mod player;
 pub(crate) mod search;
 mod spec;
 #[cfg(test)]
@@ -20,6 +20,6 @@ pub(crate) mod tree;
 pub(crate) mod walk;
 
 pub(crate) use kit::Kit;
-pub use player::Searcher;
+pub(crate) use player::Searcher;
 pub(crate) use player::within_reach;
-pub use spec::{Counting, FinalMove, Knowledge, PRESETS, Rule, Uct};
+pub use spec::{Counting, FinalMove, Knowledge, Rule, Uct};

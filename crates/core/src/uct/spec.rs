@@ -134,17 +134,17 @@ impl Default for Uct {
     }
 }
 
-/// The names that `Uct::preset` knows, each with a line about it.
-pub const PRESETS: &[(&str, &str)] = &[
-    ("default", "our own player"),
-    ("plain", "UCT with uniform playouts and nothing else"),
-    ("pu-mc", "thesis: progressive unpruning by move categories"),
-    ("pu-ef", "thesis: progressive unpruning by evaluation"),
-    ("fpu-mc", "thesis: first play urgency, bias by move categories"),
-    ("fpu-ef", "thesis: first play urgency, bias by evaluation"),
-];
-
 impl Uct {
+    /// The names that `Uct::preset` knows, each with a line about it.
+    pub const PRESETS: &[(&str, &str)] = &[
+        ("default", "our own player"),
+        ("plain", "UCT with uniform playouts and nothing else"),
+        ("pu-mc", "thesis: progressive unpruning by move categories"),
+        ("pu-ef", "thesis: progressive unpruning by evaluation"),
+        ("fpu-mc", "thesis: first play urgency, bias by move categories"),
+        ("fpu-ef", "thesis: first play urgency, bias by evaluation"),
+    ];
+
     /// UCT with uniform playouts and nothing else.
     pub fn plain() -> Uct {
         Uct {
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn presets_are_sound_and_nonsense_is_refused() {
-        for (name, _) in PRESETS {
+        for (name, _) in Uct::PRESETS {
             assert_eq!(Uct::preset(name).expect("listed").check(), Ok(()), "{name}");
         }
         assert!(Uct::preset("no such player").is_none());

@@ -2,9 +2,9 @@
 
 use super::engine::{Answer, Engine, Limits};
 use super::rules::{Connect6, State};
-use sortie_core::{
-    AnyPlayer, Budget, Domain, Fault, Game, Line, Outcome, PlayError, ReplayError, Side, Thought, legal_texts,
-};
+use sortie_core::play::{Fault, Line};
+use sortie_core::record::legal_texts;
+use sortie_core::{AnyPlayer, Budget, Domain, Game, Outcome, PlayError, ReplayError, Side, Thought};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 

@@ -7,7 +7,8 @@ use super::{argument, board, facts, text};
 use crate::grid::{self, Grid, Image, Look, SIDE_MAX, zobrist};
 use sortie_core::exact::{AnyWorker, Argued, Settled, Statuses};
 use sortie_core::picture::Picture;
-use sortie_core::{AnyPlayer, Domain, Expert, Game, Ident, Outcome, Precondition, Rng, Side};
+use sortie_core::expert::Expert;
+use sortie_core::{AnyPlayer, Domain, Game, Ident, Outcome, Precondition, Rng, Side};
 use std::sync::Arc;
 
 /// Rows, columns and both kinds of diagonals of the largest board.

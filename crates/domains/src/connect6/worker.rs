@@ -11,7 +11,8 @@ use super::proof::{check, check_loss};
 use super::rules::{Connect6, State};
 use super::zone::{Attempt, Effort, prove_loss};
 use sortie_core::exact::{Answer, AnyWorker, Asked, Bounds, Claim, Job, Partial, Status, Trust, Value};
-use sortie_core::{Domain, Game, Outcome, PlayError, ReplayError, Side, legal_texts};
+use sortie_core::record::legal_texts;
+use sortie_core::{Domain, Game, Outcome, PlayError, ReplayError, Side};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! SameGame against a slow, plain implementation of the same rules.
 
 use super::*;
-use sortie_core::{BestOf, Control, Limits, Nrpa, Rng, Search, best_of, conformance};
+use sortie_core::{AnyProblem, BestOf, Control, Limits, Nrpa, Rng, Search, conformance};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 
@@ -135,7 +135,7 @@ fn from_rows(rows: &str) -> SameGame<16, 4> {
 
 fn play_all(game: &SameGame<16, 4>, words: &str) -> State<16, 4> {
     let words: Vec<String> = words.split_whitespace().map(str::to_string).collect();
-    sortie_core::replay(game, &words).unwrap()
+    sortie_core::record::replay(game, &words).unwrap()
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn the_answer_is_the_same_on_every_processor() {
         let spec = BestOf { search: Search::Nrpa(nrpa), seed: 3, streams: 1, threads: 1 };
         let stop = AtomicBool::new(false);
         let control = Control::new(Limits::default(), &stop, &|_| {});
-        let best = best_of(&game, &spec, &control, Vec::new()).best.expect("played");
+        let best = game.solve(&spec, &control, Vec::new()).best.expect("played");
         (best.score, best.moves)
     };
     // Small enough that columns close.

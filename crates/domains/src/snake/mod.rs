@@ -16,7 +16,9 @@ mod symmetric;
 use form::Form;
 use frame::Turns;
 use sortie_core::picture::{FAINT, INK, PALETTE, PAPER, Picture, Shape};
-use sortie_core::{Choices, Domain, Lifted, Measure, Problem};
+use sortie_core::measure::Measure;
+use sortie_core::search::Lifted;
+use sortie_core::{Choices, Domain, Problem};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use symmetric::Symmetric;
 
@@ -457,14 +459,14 @@ impl Problem for Cube {
     }
 
     /// What a symmetry maps to itself: half of the moves or fewer, and most of the longest known are such.
-    fn forms(&self) -> Vec<Box<dyn sortie_core::Form<u8> + '_>> {
+    fn forms(&self) -> Vec<Box<dyn sortie_core::search::Form<u8> + '_>> {
         if self.d > SYMMETRIC_MAX {
             return Vec::new();
         }
         let lift = |part: &Symmetric, end: &symmetric::State| part.lift(end);
         let form = Symmetric::new(self.clone(), symmetric::ORDERS);
         let boxed = |problem| {
-            Box::new(Lifted { name: "symmetric ones", problem, lift }) as Box<dyn sortie_core::Form<u8>>
+            Box::new(Lifted { name: "symmetric ones", problem, lift }) as Box<dyn sortie_core::search::Form<u8>>
         };
         form.map(boxed).into_iter().collect()
     }
@@ -609,7 +611,8 @@ fn blend(a: u32, b: u32, t: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::{Record, Rng, conformance, replay_whole};
+    use sortie_core::record::replay_whole;
+    use sortie_core::{Record, Rng, conformance};
 
     #[test]
     fn conforms() {

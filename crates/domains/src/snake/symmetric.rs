@@ -12,7 +12,8 @@
 
 use super::{Cube, State as Plain, edges, free_beyond, free_neighbours};
 use sortie_core::picture::Picture;
-use sortie_core::{Choices, Domain, Measure, Problem};
+use sortie_core::measure::Measure;
+use sortie_core::{Choices, Domain, Problem};
 use std::ops::RangeInclusive;
 
 /// All orders that are looked at.
@@ -533,7 +534,7 @@ mod tests {
                     let whole = half.whole(&state);
                     let words: Vec<String> = half.cube.dimensions(&whole).map(|i| i.to_string()).collect();
                     if half.score(&state) > 0.0 {
-                        let again = sortie_core::replay(&half.cube, &words).unwrap();
+                        let again = sortie_core::record::replay(&half.cube, &words).unwrap();
                         assert_eq!(half.cube.score(&again), half.score(&state), "{}", half.show(&state));
                         longest = longest.max(half.score(&state));
                     }

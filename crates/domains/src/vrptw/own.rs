@@ -11,7 +11,8 @@ use super::eject;
 use super::local::{Near, Plan, drive};
 use super::ruin::Ruin;
 use super::{Objective, Vrptw};
-use sortie_core::{Rng, Specialist};
+use sortie_core::Rng;
+use sortie_core::expert::Specialist;
 
 /// Rounds of one call of `work`: some milliseconds.
 const SLICE: u32 = 100;

@@ -2,7 +2,8 @@
 
 use super::*;
 use sortie_core::{AnyProblem, BestOf, Control, Limits, Nrpa};
-use sortie_core::{Rng, Sample, Search, conformance, replay_whole, words};
+use sortie_core::record::{replay_whole, words};
+use sortie_core::{Rng, Sample, Search, conformance};
 use std::sync::atomic::AtomicBool;
 
 const OBJECTIVES: [Objective; 2] = [Objective::Vehicles, Objective::Dimacs];

@@ -9,7 +9,8 @@ use super::sprt::{Decision, Sprt};
 use super::stats::{Games, Pairs};
 use serde::{Deserialize, Serialize};
 use sortie_core::mix;
-use sortie_core::{InOrder, JobId, JobSource, Ledger};
+use sortie_core::job::{InOrder, Ledger};
+use sortie_core::{JobId, JobSource};
 use sortie_core::{Outcome, Side};
 
 /// Who meets whom.
@@ -241,7 +242,7 @@ mod tests {
     use super::*;
     use crate::contest::{Model, score_of};
     use sortie_core::Rng;
-    use sortie_core::run_jobs;
+    use sortie_core::job::run_jobs;
     use std::sync::atomic::AtomicBool;
 
     fn plan(players: usize, format: Format, rounds: u64) -> Plan {

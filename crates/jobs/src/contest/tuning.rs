@@ -8,7 +8,8 @@ use super::clop::{self, Belief, Scored};
 use super::spsa::{Gains, Walk};
 use super::stats::Interval;
 use serde::{Deserialize, Serialize};
-use sortie_core::{JobId, JobSource, Ledger};
+use sortie_core::job::Ledger;
+use sortie_core::{JobId, JobSource};
 use sortie_core::{Outcome, Side};
 use sortie_core::{Rng, mix};
 
@@ -397,7 +398,7 @@ impl JobSource for Tuning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sortie_core::run_jobs;
+    use sortie_core::job::run_jobs;
     use std::sync::atomic::AtomicBool;
 
     fn plan(method: Method, opponent: bool, samples: u64, seed: u64) -> TuningPlan {

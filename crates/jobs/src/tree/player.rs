@@ -11,8 +11,10 @@ use sortie_core::exact::{Answer, Job};
 use sortie_core::exact::{AnyWorker, Asked};
 use sortie_core::exact::{Bounds, Value};
 use sortie_core::exact::{Effort, Trust};
-use sortie_core::{AnyBoard, AnyPlayer, Budget, Fault, Line, PlayError, Thought};
-use sortie_core::{JobId, JobSource, run_jobs};
+use sortie_core::play::{Fault, Line};
+use sortie_core::{AnyBoard, AnyPlayer, Budget, PlayError, Thought};
+use sortie_core::job::run_jobs;
+use sortie_core::{JobId, JobSource};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 

@@ -9,7 +9,8 @@ use crate::grid::run::options;
 use crate::output::{self, rounded};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
-use sortie_core::{JobId, JobSource, run_jobs};
+use sortie_core::job::run_jobs;
+use sortie_core::{JobId, JobSource};
 use sortie_grid::broker::{self, Broker};
 use sortie_grid::desk::NoClaims;
 use sortie_grid::wire::{Kind, Presence};
@@ -190,7 +191,7 @@ fn started(command: &mut Command) -> Result<Ends> {
 
 /// So many jobs, each burning so many milliseconds.
 struct Spins {
-    ledger: sortie_core::Ledger,
+    ledger: sortie_core::job::Ledger,
     jobs: u64,
     job_ms: u64,
     done: u64,

@@ -20,7 +20,9 @@ use crate::source::Instance;
 use crate::{Verdict, searches};
 use anyhow::{Result, bail};
 use serde_json::json;
-use sortie_core::{AnyProblem, BestOf, Control, Guide, Limits, Outcomes};
+use sortie_core::prior::Guide;
+use sortie_core::search::Outcomes;
+use sortie_core::{AnyProblem, BestOf, Control, Limits};
 use std::sync::atomic::AtomicBool;
 
 /// Caches, branch predictors and the clock of the processor settle in this time.

@@ -10,7 +10,8 @@ use crate::{Verdict, duration, searches, session};
 use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::json;
-use sortie_core::{AnyProblem, BestOf, Control, Guide, Limits};
+use sortie_core::prior::Guide;
+use sortie_core::{AnyProblem, BestOf, Control, Limits};
 use sortie_jobs::contest::quantile;
 use std::sync::atomic::{AtomicBool, Ordering};
 

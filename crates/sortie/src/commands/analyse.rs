@@ -10,7 +10,8 @@ use crate::{players, thought};
 use anyhow::{Result, anyhow};
 use crossterm::terminal;
 use serde_json::{Value, json};
-use sortie_core::{AnyBoard, Line, Outcome, Side, Thought};
+use sortie_core::play::Line;
+use sortie_core::{AnyBoard, Outcome, Side, Thought};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 

@@ -19,9 +19,10 @@ use clap::Args;
 use cpu_time::ThreadTime;
 use serde::{Deserialize, Serialize};
 use sortie_core::planes::Layout;
-use sortie_core::{
-    AnyProblem, BestOf, Control, Guide, InOrder, Limits, Rng, Search, StopReason, Witness, mix,
-};
+use sortie_core::job::InOrder;
+use sortie_core::prior::Guide;
+use sortie_core::run::Witness;
+use sortie_core::{AnyProblem, BestOf, Control, Limits, Rng, Search, StopReason, mix};
 use sortie_neural::data::{Diversity, Game, Key, keys};
 use sortie_runs::chart::{Chart, Point, Series};
 use sortie_runs::kind::{DATA, GAMES};

@@ -269,7 +269,7 @@ impl Table<'_> {
         let typed: String = typed.chars().filter(|c| !c.is_control()).take(40).collect();
         let near: Vec<&str> =
             legal.iter().map(String::as_str).filter(|word| word.starts_with(&typed)).take(8).collect();
-        match (near.is_empty(), sortie_core::nearest(&typed, legal.iter().map(String::as_str))) {
+        match (near.is_empty(), sortie_core::parts::nearest(&typed, legal.iter().map(String::as_str))) {
             (false, _) => bail!("'{typed}' is not a legal move: did you mean {}?", near.join(" or ")),
             (true, Some(near)) => bail!("'{typed}' is not a legal move: did you mean {near}?"),
             (true, None) => {

@@ -24,7 +24,8 @@ use serde_json::{Value as Json, json};
 use sortie_core::exact::{
     After, Answer, AnyWorker, Asked, Bounds, Effort, Fault, Goal, Job, Partial, Proof, Statuses, Trust, Value,
 };
-use sortie_core::{AnyGame, JobId, JobSource, Side, run_jobs};
+use sortie_core::job::run_jobs;
+use sortie_core::{AnyGame, JobId, JobSource, Side};
 use sortie_jobs::tree::{Ended, JobTree, Plan, Policy, Question, RootMove, Select};
 use sortie_runs::claim::FORMAT;
 use sortie_runs::folder::RESULT;

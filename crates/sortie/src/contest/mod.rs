@@ -79,7 +79,7 @@ where
     S: JobSource<Answer = Outcome> + Send,
 {
     record(home, source, quiet, tell, |recorder| {
-        sortie_core::run_jobs(recorder, concurrency as usize, stop, |_, job| play(job).transpose());
+        sortie_core::job::run_jobs(recorder, concurrency as usize, stop, |_, job| play(job).transpose());
         Ok(())
     })
 }

@@ -4,7 +4,8 @@
 use super::table::Table;
 use crate::players::Player;
 use anyhow::{Result, anyhow};
-use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Fault, Outcome, Side, Thought};
+use sortie_core::play::Fault;
+use sortie_core::{AnyBoard, AnyGame, AnyPlayer, Budget, Outcome, Side, Thought};
 pub use sortie_runs::game::{Ended, Game, Reason};
 use std::collections::HashMap;
 use std::sync::Mutex;

@@ -2,7 +2,7 @@
 //! us stand bounded channels, so an engine that reads nothing or writes without end fills no memory. It is ended with
 //! all it has started when this is dropped.
 
-use sortie_core::Fault;
+use sortie_core::play::Fault;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};

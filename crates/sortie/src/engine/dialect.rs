@@ -5,7 +5,7 @@ use super::child::Child;
 use super::{Look, Place, Program, SLICE, Seen, Speaker, count, seconds};
 use crate::source::read_text;
 use serde::Deserialize;
-use sortie_core::Fault;
+use sortie_core::play::Fault;
 use sortie_core::Side;
 use sortie_core::exact::Asked;
 use std::path::Path;

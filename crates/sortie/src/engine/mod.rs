@@ -26,7 +26,8 @@ pub use uci::{Uci, UciSpeaker};
 pub use worker::{hire, register};
 
 use sortie_core::exact::Asked;
-use sortie_core::{Budget, Fault};
+use sortie_core::Budget;
+use sortie_core::play::Fault;
 use std::time::{Duration, Instant};
 
 /// How long a wait for a line lasts before it is looked at whether to go on.

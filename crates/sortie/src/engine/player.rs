@@ -2,7 +2,8 @@
 
 use super::{Look, Place, Speaker, count, seconds};
 use sortie_core::exact::Asked;
-use sortie_core::{AnyGame, AnyPlayer, Budget, Fault, PlayError, Thought};
+use sortie_core::play::Fault;
+use sortie_core::{AnyGame, AnyPlayer, Budget, PlayError, Thought};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 

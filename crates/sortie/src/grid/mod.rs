@@ -22,7 +22,8 @@ use crate::Verdict;
 use anyhow::{Result, anyhow, bail};
 use args::{GridArgs, KeyArgs, ResumeGridArgs};
 use serde::{Deserialize, Serialize};
-use sortie_core::{Limits, Nrpa, Parallel, Search};
+use sortie_core::search::Parallel;
+use sortie_core::{Limits, Nrpa, Search};
 pub use sortie_runs::kind::GRID;
 use std::path::{Path, PathBuf};
 
@@ -278,7 +279,7 @@ pub mod island {
     use crate::folder::Folder;
     use crate::source::Instance;
     use anyhow::Result;
-    use sortie_core::{CallMaker, CallSource};
+    use sortie_core::search::{CallMaker, CallSource};
     use sortie_runs::spec::Spec;
     use std::convert::Infallible;
     use std::sync::atomic::AtomicBool;

@@ -3,7 +3,8 @@
 use crate::home::interrupt;
 use crate::{Home, moves, record_moves, until};
 use serde_json::Value;
-use sortie_core::{Record, Rng, StreamCheckpoint};
+use sortie_core::run::StreamCheckpoint;
+use sortie_core::{Record, Rng};
 use std::process::Child;
 use std::time::Instant;
 
