@@ -6,8 +6,7 @@ use crate::text::write;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use sortie_core::measure::standing;
-use sortie_core::measure::Measure;
+use sortie_core::measure::{Measure, standing};
 use sortie_core::{Limits, Position, Solution, StopReason};
 use std::path::Path;
 

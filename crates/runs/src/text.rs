@@ -1,5 +1,6 @@
 //! Files as text, and numbers as the folder writes them. Every size is bounded and every error is one line.
 
+use crate::limits::TEXT_BYTES_MAX;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,6 +10,12 @@ use std::path::Path;
 pub fn read_text(path: &Path, bytes_max: u64) -> Result<String, String> {
     let bytes = read_bytes(path, bytes_max)?;
     String::from_utf8(bytes).map_err(|_| "not a text file (not UTF-8)".into())
+}
+
+/// A text file of a folder: one of ours, of bounded size, and no device or pipe that somebody has put there.
+pub fn read_whole(path: &Path) -> Result<String, String> {
+    plain_file(path).map_err(|error| plain(&error))?;
+    read_text(path, TEXT_BYTES_MAX)
 }
 
 /// The same for any file.

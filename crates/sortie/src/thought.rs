@@ -3,8 +3,7 @@
 
 use crate::duration;
 use crate::output::count;
-use sortie_core::play::GangReport;
-use sortie_core::play::Line;
+use sortie_core::play::{GangReport, Line};
 use sortie_core::{Outcome, Side, Thought};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! The games of a match or a tuning, as a page needs them: everybody's results against everybody, and the last games.
 //! The log is read line by line; what is kept is a count for each pairing and one number for each pair under way.
 
-use crate::events::{Reached, read_lines};
+use crate::lines::{Reached, read_lines};
 use sortie_jobs::contest::{Games, Pairs};
 use sortie_runs::game::{Game, Reason};
 use std::collections::{HashMap, VecDeque};

@@ -1,31 +1,28 @@
 //! Pages over run folders: the dashboard that `sortie serve` shows, and the reports and comparisons that are made of
 //! the same parts. It reads folders and can change nothing.
 //!
-//! `http` is the protocol, `site` decides who may see what and which page it is, `library` and `run` read folders,
-//! `live` follows one, `pages` write HTML. A new kind of folder is a line in `sortie_runs::kind` and a file in `pages`.
+//! `http` is the protocol, `site` decides who may see what and which page it is, `live` follows a folder, `pages` write
+//! HTML; what folders hold is read by `sortie_runs`. A new kind of folder is a line in `sortie_runs::kind` and a file in `pages`.
 
 #![forbid(unsafe_code)]
 
 mod chart;
 mod contest;
-mod curve;
 mod download;
-mod events;
 mod http;
-mod library;
+mod instance;
 mod live;
 mod metrics;
 mod pages;
 mod play;
 mod report;
-mod run;
-mod shelf;
-mod show;
 mod site;
 mod stats;
 mod tree;
 mod verdict;
-mod workers;
+
+// Reading run folders is a crate of its own; the pages know its modules by their names.
+use sortie_runs::{crew, curve, folder, kind, library, lines, shelf, show, summary, text};
 
 #[doc(hidden)]
 pub mod doors {

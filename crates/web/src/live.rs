@@ -6,7 +6,9 @@ use crate::curve::History;
 use crate::http::{Reply, Request, Sink};
 use crate::library::Found;
 use crate::pages;
-use crate::run::{EVENTS, Kind, State, Summary};
+use crate::folder::EVENTS;
+use crate::kind::Kind;
+use crate::summary::{State, Summary};
 use crate::shelf::Shelf;
 use crate::site::Site;
 use serde_json::{Map, Value, json};
@@ -74,7 +76,7 @@ fn follow(folder: &Path, mut place: u64, sink: &mut Sink, mut rounds: Option<u32
                 told_state = Some(state);
             }
             // The record is replaced whole: its time and size tell versions apart.
-            let record = std::fs::metadata(folder.join(crate::run::RECORD)).ok();
+            let record = std::fs::metadata(folder.join(crate::folder::RECORD)).ok();
             let record = record.and_then(|meta| Some((meta.modified().ok()?, meta.len())));
             if told_record.is_some_and(|told| told != record) {
                 news.insert("record".into(), json!(true));
@@ -131,7 +133,7 @@ fn follow_list(
             }
             let best = known
                 .entry(summary.told.instance.clone())
-                .or_insert_with(|| crate::run::best_known(&found.path, &summary.told.instance));
+                .or_insert_with(|| crate::instance::best_known(&found.path, &summary.told.instance));
             if summary.state == State::Running || summary.age.is_some_and(|age| age < RECENT_SECONDS) {
                 recent.insert(found.name.clone());
             }

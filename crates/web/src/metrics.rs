@@ -2,7 +2,8 @@
 
 use crate::http::Reply;
 use crate::library;
-use crate::run::{Kind, State, Summary};
+use crate::kind::Kind;
+use crate::summary::{State, Summary};
 use crate::site::Site;
 use std::fmt::Write;
 use std::sync::atomic::Ordering;

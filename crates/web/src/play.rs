@@ -3,7 +3,7 @@
 //! to a friend. What costs is thinking: it is bounded in time, memory and number at a time.
 
 use crate::http::{Place, Reply, Request, Sink};
-use crate::run::open_game;
+use crate::instance::open_game;
 use crate::site::Site;
 use serde_json::{Value, json};
 use sortie_core::picture::{Picture, Shape};

@@ -5,7 +5,11 @@ use crate::chart::{Across, Chart, Line};
 use crate::contest::Log;
 use crate::curve::{Curve, POINTS_MAX};
 use crate::library;
-use crate::run::{GAMES, Kind, RESULT, State, Summary, best_known, read_text};
+use crate::folder::RESULT;
+use crate::instance::best_known;
+use crate::kind::{GAMES, Kind};
+use crate::summary::{State, Summary};
+use crate::text::read_whole;
 use crate::show;
 use crate::stats::{self, RankTest};
 use crate::verdict;
@@ -148,7 +152,7 @@ pub fn gather(folders: &[PathBuf], at: Option<f64>) -> Report {
 
 /// What a match, a tuning or a proof has come to; the error says why there is nothing to tell.
 fn other(summary: Summary) -> Result<Other, &'static str> {
-    let result: Value = read_text(&summary.path.join(RESULT))
+    let result: Value = read_whole(&summary.path.join(RESULT))
         .ok()
         .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or_default();

@@ -10,7 +10,9 @@ use crate::live;
 use crate::metrics;
 use crate::pages;
 use crate::play;
-use crate::run::{self, Kind, Summary};
+use crate::instance::best_known;
+use crate::kind::Kind;
+use crate::summary::Summary;
 use crate::shelf::Shelf;
 use crate::tree::Forest;
 use std::collections::HashMap;
@@ -167,7 +169,7 @@ impl Site {
         if let Some(best) = known.get(instance).filter(|_| built_in) {
             return *best;
         }
-        let best = run::best_known(folder, instance);
+        let best = best_known(folder, instance);
         if built_in && known.len() < KNOWN_MAX {
             known.insert(instance.to_string(), best);
         }

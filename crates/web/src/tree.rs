@@ -3,8 +3,10 @@
 //! `sortie_jobs::tree`; what only selection needs (reservations) is left out, proof numbers are counted once for all
 //! (`numbers`), and every position is played once, so that 100,000 answers are read in a fraction of a second.
 
-use crate::events::read_lines;
-use crate::run::{JOBS, Kind as Folder, open_instance, read_text};
+use crate::lines::read_lines;
+use crate::instance::open_instance;
+use crate::kind::{JOBS, Kind as Folder};
+use crate::text::read_whole;
 use serde::Deserialize;
 use sortie_core::Opened;
 use sortie_core::exact::{Bounds, Claim, Kind, Status, Trust, Value};
@@ -61,7 +63,7 @@ impl Forest {
 
     /// Does something with the tree of a folder, which is up to date then.
     pub fn with<T>(&self, folder: &Path, look: impl FnOnce(&mut Tree) -> T) -> Result<T, String> {
-        let text = read_text(&folder.join(Folder::Prove.request()))?;
+        let text = read_whole(&folder.join(Folder::Prove.request()))?;
         let tree = self.find(folder, &text)?;
         let mut tree = lock(&tree);
         match tree.go_on(&folder.join(JOBS)) {

@@ -3,7 +3,8 @@
 
 use crate::chart::{Across, Chart, Line};
 use crate::contest::{Log, Tally};
-use crate::run::{Summary, read_text};
+use crate::summary::Summary;
+use crate::text::read_whole;
 use crate::show;
 use serde::Deserialize;
 use sortie_jobs::contest::{Decision, Interval, Model, Sprt};
@@ -51,7 +52,7 @@ pub struct Verdict {
 
 /// What a match shows; `None` before its first pair of games.
 pub fn of(run: &Summary, log: &Log) -> Option<Verdict> {
-    let asked: Asked = read_text(&run.path.join(run.kind.request()))
+    let asked: Asked = read_whole(&run.path.join(run.kind.request()))
         .ok()
         .and_then(|text| toml::from_str(&text).ok())
         .unwrap_or_default();

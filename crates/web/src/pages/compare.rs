@@ -5,7 +5,8 @@ use super::{link, page as whole};
 use crate::http::{Reply, Request};
 use crate::library;
 use crate::report;
-use crate::run::{Kind, Summary};
+use crate::kind::Kind;
+use crate::summary::Summary;
 use crate::site::Site;
 use maud::html;
 

@@ -6,7 +6,11 @@ use super::{data, explain, link, page as whole, pictures, replay, trouble};
 use crate::contest::{Log, find};
 use crate::download;
 use crate::http::{Reply, encode};
-use crate::run::{GAMES, Kind, RESULT, State, Summary, open_instance, read_text};
+use crate::folder::RESULT;
+use crate::instance::open_instance;
+use crate::kind::{GAMES, Kind};
+use crate::summary::{State, Summary};
+use crate::text::read_whole;
 use crate::show;
 use crate::verdict::{self, Verdict, elo, share};
 use maud::{Markup, PreEscaped, html};
@@ -162,7 +166,7 @@ pub fn cross_table(log: &Log) -> Markup {
 
 /// What a tuning believes of its parameters, as of the end of its last session.
 fn optimum(run: &Summary) -> Markup {
-    let result = read_text(&run.path.join(RESULT)).ok();
+    let result = read_whole(&run.path.join(RESULT)).ok();
     let result: Value = result.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let rows = result["optimum"].as_array().cloned().unwrap_or_default();
     let number = |value: &Value| value.as_f64().map_or("–".into(), |value| format!("{value:.4}"));
@@ -262,7 +266,7 @@ pub fn game(run: &Summary, number: &str) -> Reply {
         encode(&game.instance),
         encode(&game.moves.join(" "))
     );
-    let playable = crate::run::open_game(&game.instance).is_ok();
+    let playable = crate::instance::open_game(&game.instance).is_ok();
     let body = html! {
         div.head {
             p.crumbs { a href="/" { "Runs" } " / " a href=(link(&run.name)) { (run.name) } }

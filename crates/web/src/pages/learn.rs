@@ -3,9 +3,10 @@
 
 use super::run::{commands, files, head};
 use super::{page as whole, pictures, trouble};
-use crate::events::read_lines;
+use crate::lines::read_lines;
 use crate::http::Reply;
-use crate::run::{Kind, State, Summary};
+use crate::kind::Kind;
+use crate::summary::{State, Summary};
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;

@@ -19,7 +19,7 @@ pub mod study;
 pub mod workers;
 
 use crate::http::{Reply, encode};
-use crate::run::{State, Summary};
+use crate::summary::{State, Summary};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 

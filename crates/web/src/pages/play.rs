@@ -4,7 +4,7 @@ use super::{data, explain, page as whole};
 use crate::download;
 use crate::http::{Reply, encode};
 use crate::play::players;
-use crate::run::open_game;
+use crate::instance::open_game;
 use crate::site::Site;
 use maud::{PreEscaped, html};
 use serde_json::json;

@@ -4,7 +4,8 @@
 use super::run::{commands, frame_json, head, refuse};
 use super::{explain, link, page as whole, sentence, trouble};
 use crate::http::{Reply, Request};
-use crate::run::{JOBS, State, Summary};
+use crate::kind::JOBS;
+use crate::summary::{State, Summary};
 use crate::show;
 use crate::site::Site;
 use crate::tree::{Numbers, ROOT, Row, Tree};

@@ -5,7 +5,7 @@ use super::contest::cross_table;
 use crate::chart::COLOURS;
 use crate::contest::Log;
 use crate::report::{Group, Other, Report};
-use crate::run::{GAMES, Kind};
+use crate::kind::{GAMES, Kind};
 use crate::show;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -6,7 +6,11 @@ use crate::curve::History;
 use crate::http::{Reply, Request};
 use crate::library;
 use crate::report;
-use crate::run::{EVENTS, Kind, RECORD, RESULT, SPEC, State, Summary, open_instance, read_text};
+use crate::folder::{EVENTS, RECORD, RESULT};
+use crate::instance::open_instance;
+use crate::kind::{Kind, SPEC};
+use crate::summary::{State, Summary};
+use crate::text::read_whole;
 use crate::show;
 use crate::site::Site;
 use maud::{Markup, html};
@@ -341,7 +345,7 @@ pub fn file(folder: &Path, name: &str) -> Reply {
     if !FILES.contains(&name) {
         return explain(404, name, "this file is not shown");
     }
-    match read_text(&folder.join(name)) {
+    match read_whole(&folder.join(name)) {
         Ok(text) => Reply::whole(200, "text/plain; charset=utf-8", text.into_bytes()),
         Err(why) => explain(404, name, &why),
     }
@@ -359,7 +363,7 @@ fn picture(folder: &Path, name: &str) -> Reply {
     if !path.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
         return explain(404, name, "there is no such picture");
     }
-    match read_text(&path) {
+    match read_whole(&path) {
         Ok(mut text) => {
             // Pictures of an earlier version do not follow the screen by themselves.
             if let Some(at) = text.find("</title>").filter(|_| !text.contains("<style")) {

@@ -4,7 +4,8 @@
 use super::{link, pill};
 use crate::http::{Reply, Request, encode};
 use crate::library;
-use crate::run::{Kind, State, Summary};
+use crate::kind::Kind;
+use crate::summary::{State, Summary};
 use crate::show;
 use crate::site::Site;
 use crate::stats;

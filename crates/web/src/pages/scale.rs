@@ -6,9 +6,11 @@ use super::markdown::markdown;
 use super::run::{commands, files, head};
 use super::{page as whole, pictures, trouble};
 use crate::contest::Log;
-use crate::events::read_lines;
+use crate::lines::read_lines;
 use crate::http::Reply;
-use crate::run::{GAMES, RATES, State, Summary, read_text};
+use crate::kind::{GAMES, RATES};
+use crate::summary::{State, Summary};
+use crate::text::read_whole;
 use crate::show;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -90,7 +92,7 @@ fn tables(run: &Summary) -> Markup {
             @let stem = name.trim_end_matches(".md");
             section.card.wide {
                 div.cardhead { h2 { (stem) } }
-                @if let Ok(text) = read_text(&run.path.join(name)) { (markdown(&text)) }
+                @if let Ok(text) = read_whole(&run.path.join(name)) { (markdown(&text)) }
                 (pictures(run, &format!("{stem}-")))
             }
         }

@@ -4,12 +4,13 @@ use super::markdown::markdown;
 use super::run::{commands, head};
 use super::{page as whole, pictures, trouble};
 use crate::http::Reply;
-use crate::run::{Summary, read_text};
+use crate::summary::Summary;
+use crate::text::read_whole;
 use maud::html;
 
 /// The page.
 pub fn page(run: &Summary) -> Reply {
-    let table = read_text(&run.path.join("table.md"));
+    let table = read_whole(&run.path.join("table.md"));
     let body = html! {
         (head(run))
         (trouble(&run.trouble))

@@ -2,9 +2,11 @@
 
 use super::{explain, link, page as whole, trouble};
 use crate::http::Reply;
-use crate::run::{Kind, State, Summary};
+use crate::kind::Kind;
+use crate::summary::{State, Summary};
 use crate::show;
-use crate::workers::{self, Threads, WORKERS, Worker};
+use crate::crew::{self, Threads, Worker};
+use crate::kind::WORKERS;
 use maud::{Markup, html};
 
 /// The page.
@@ -13,7 +15,7 @@ pub fn page(run: &Summary) -> Reply {
         return explain(404, &run.name, &run.trouble.join(" "));
     }
     let mut said = Vec::new();
-    let crew = workers::read(run).unwrap_or_else(|error| {
+    let crew = crew::read(run).unwrap_or_else(|error| {
         said.push(format!("{WORKERS} cannot be read: {error}."));
         None
     });
@@ -31,7 +33,7 @@ pub fn page(run: &Summary) -> Reply {
         section.card.wide #refresh data-every=[running.then_some("4")] {
             @match &crew {
                 Some(crew) => (table(&crew.workers)),
-                None => (threads(&workers::threads(run))),
+                None => (threads(&crew::threads(run))),
             }
         }
     };

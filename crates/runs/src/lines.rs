@@ -1,8 +1,8 @@
 //! `events.jsonl` and other files of one JSON object a line, read from any place on, whole lines only, with bounded
 //! memory however long the file is. What is not JSON is skipped and counted, as `docs/formats.md` says.
 
-pub use sortie_runs::event::Glance;
-use sortie_runs::limits::LINE_BYTES_MAX;
+use crate::limits::LINE_BYTES_MAX;
+use crate::text::plain_file;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -31,7 +31,7 @@ pub fn read_lines(
     bytes_max: u64,
     take: &mut dyn FnMut(u64, &[u8]),
 ) -> io::Result<Reached> {
-    sortie_runs::text::plain_file(path)?;
+    plain_file(path)?;
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
     if offset > size {
@@ -81,7 +81,7 @@ pub fn read_back(
     bytes_max: u64,
     lines_max: usize,
 ) -> io::Result<Vec<(u64, String)>> {
-    sortie_runs::text::plain_file(path)?;
+    plain_file(path)?;
     let mut file = File::open(path)?;
     let end = file.metadata()?.len().min(before);
     let start = end.saturating_sub(bytes_max);
@@ -109,6 +109,7 @@ pub fn read_back(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Glance;
 
     #[test]
     fn reading_goes_on_where_it_stopped() {

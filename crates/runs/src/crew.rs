@@ -1,11 +1,13 @@
 //! Who works for a run, and why somebody does not: the last word of every worker in `workers.jsonl`, or, for a run on the
 //! threads of one process, what its events tell of them.
 
-use crate::events::{Glance, read_back, read_lines};
-use crate::run::{EVENTS, Kind, State, Summary};
+use crate::event::Glance;
+use crate::lines::{read_back, read_lines};
+use crate::folder::EVENTS;
+use crate::kind::{Kind, WORKERS};
+use crate::summary::{State, Summary};
 use crate::show;
-pub use sortie_runs::kind::WORKERS;
-use sortie_runs::worker::{Doing, SILENT_SECONDS, WorkerLine};
+use crate::worker::{Doing, SILENT_SECONDS, WorkerLine};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! Numbers, times and states for people.
 
-use crate::run::{Kind, State, Summary};
+use crate::kind::Kind;
+use crate::summary::{State, Summary};
 
 /// A score: whole numbers whole, others to at most four decimals.
 pub fn score(score: f64) -> String {

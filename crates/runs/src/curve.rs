@@ -1,6 +1,7 @@
 //! The best score over time: read from the events of a run with bounded memory, thinned to what a screen can show.
 
-use crate::events::{Glance, Reached, read_lines};
+use crate::event::Glance;
+use crate::lines::{Reached, read_lines};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io;

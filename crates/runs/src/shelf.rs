@@ -2,7 +2,8 @@
 //! that a list of a thousand runs costs a few looks at each.
 
 use crate::library::Found;
-use crate::run::{EVENTS, RESULT, State, Summary};
+use crate::folder::{EVENTS, RESULT};
+use crate::summary::{State, Summary};
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -80,7 +81,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::Kind;
+    use crate::kind::Kind;
 
     #[test]
     fn a_run_is_read_again_when_it_has_changed() {

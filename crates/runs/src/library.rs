@@ -1,7 +1,7 @@
 //! The folders under the one that is served: which there are, and how a name from an address becomes a path that
 //! cannot lie outside.
 
-use crate::run::Kind;
+use crate::kind::Kind;
 use std::path::{Path, PathBuf};
 
 /// Folders below the served one, this deep.

@@ -1,16 +1,15 @@
-//! A run folder as a page needs it: what kind it is, how it stands, what it was told, its best. Reading never fails:
+//! A run folder at a glance: what kind it is, how it stands, what it was told, its best. Reading never fails:
 //! what is missing, torn or foreign becomes a sentence in `trouble`. Nothing is written and no lock is taken.
 
 use crate::curve::History;
-use crate::events::{Glance, read_back};
-use crate::show;
+use crate::event::Glance;
+use crate::folder::{EVENTS, FORMAT, LOCK, RECORD, RESULT};
+use crate::kind::{GAMES, JOBS, Kind, SPEC};
+use crate::lines::read_back;
+use crate::text::{line_of, plain, plain_file, read_whole};
+use crate::told::Told;
 use serde_json::Value;
-use sortie_core::{AnyGame, AnyProblem, Opened, Record};
-pub use sortie_runs::folder::{EVENTS, RECORD, RESULT};
-use sortie_runs::folder::{FORMAT, INSTANCE, LOCK};
-pub use sortie_runs::kind::{GAMES, JOBS, Kind, RATES, SPEC};
-use sortie_runs::limits::TEXT_BYTES_MAX;
-use sortie_runs::text::{self, line_of, plain};
+use sortie_core::Record;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -45,31 +44,6 @@ impl State {
             State::Unknown => "idle",
         }
     }
-}
-
-/// What a run was told, as far as it can be read.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Told {
-    /// `domain/name`.
-    pub instance: String,
-    /// The search and its parameters.
-    pub search: String,
-    /// The name of the search alone.
-    pub search_name: String,
-    /// The seed.
-    pub seed: Option<i64>,
-    /// Independent searches.
-    pub streams: i64,
-    /// Threads.
-    pub threads: i64,
-    /// When it ends.
-    pub limits: String,
-    /// The version that began it.
-    pub version: String,
-    /// The players of a match.
-    pub players: Vec<String>,
-    /// Each search runs on several threads.
-    pub parallel: bool,
 }
 
 /// A folder at a glance.
@@ -168,7 +142,7 @@ impl Summary {
     fn read_request(&mut self) {
         let path = self.path.join(self.kind.request());
         let name = self.kind.request();
-        let text = match read_text(&path) {
+        let text = match read_whole(&path) {
             Ok(text) => text,
             Err(message) => return self.trouble.push(format!("{name} cannot be read: {message}.")),
         };
@@ -187,11 +161,11 @@ impl Summary {
             )),
             None => self.trouble.push(format!("{name} does not say its format: it may not be of Sortie.")),
         }
-        self.told = told(&table);
+        self.told = Told::of(&table);
     }
 
     fn read_result(&mut self) {
-        if let Ok(text) = read_text(&self.path.join(RESULT)) {
+        if let Ok(text) = read_whole(&self.path.join(RESULT)) {
             match serde_json::from_str::<Value>(&text) {
                 Ok(result) => {
                     let number = |key: &str| result.get(key).and_then(Value::as_f64);
@@ -278,7 +252,7 @@ impl Summary {
         if !path.exists() {
             return Ok(None);
         }
-        let text = read_text(&path).map_err(|message| format!("{RECORD} cannot be read: {message}"))?;
+        let text = read_whole(&path).map_err(|message| format!("{RECORD} cannot be read: {message}"))?;
         Record::parse(&text)
             .map(Some)
             .map_err(|e| format!("{RECORD} is damaged at line {}: {}", e.line, e.message))
@@ -290,125 +264,12 @@ impl Summary {
     }
 }
 
-/// Opens the instance of a run. Only the copy that lies in the folder is read: a spec from a stranger must not make
-/// the server read other files.
-pub fn open_instance(folder: &Path, instance: &str) -> Result<Opened, String> {
-    let copy = folder.join(INSTANCE);
-    let read = |_: &str| {
-        read_text(&copy)
-            .map_err(|_| format!("only {INSTANCE} in the run folder is read, and it is not there"))
-    };
-    sortie_domains::open(instance, &read).map_err(|error| error.to_string())
-}
-
-/// Opens a game by its name alone; no file is read.
-pub fn open_game(instance: &str) -> Result<Box<dyn AnyGame>, String> {
-    // A game that burns time at every move, for studies, would burn it here for whoever asks.
-    if instance.contains("cost") {
-        return Err("games with a cost are not played here".into());
-    }
-    let refuse = |_: &str| Err("files are not read here".to_string());
-    match sortie_domains::open(instance, &refuse).map_err(|error| error.to_string())? {
-        Opened::Game(game) => Ok(game),
-        Opened::Problem(_) => Err(format!("{instance} is a problem for one, not a game for two")),
-    }
-}
-
-/// The best score known of an instance.
-pub fn best_known(folder: &Path, instance: &str) -> Option<f64> {
-    match open_instance(folder, instance) {
-        Ok(Opened::Problem(problem)) => AnyProblem::best_known(&*problem),
-        _ => None,
-    }
-}
-
 /// The request that belongs to the files of a folder without one.
 fn missing(path: &Path) -> &'static str {
     match path {
         path if path.join(JOBS).is_file() => Kind::Prove.request(),
         path if path.join(GAMES).is_file() => "match.toml, tune.toml or scale.toml",
         _ => SPEC,
-    }
-}
-
-fn told(table: &toml::Table) -> Told {
-    let text = |table: &toml::Table, key: &str| {
-        table.get(key).and_then(toml::Value::as_str).unwrap_or_default().to_string()
-    };
-    let whole = |table: &toml::Table, key: &str| table.get(key).and_then(toml::Value::as_integer);
-    let inside = |key: &str| table.get(key).and_then(toml::Value::as_table);
-    let mut told = Told {
-        instance: text(table, "instance"),
-        seed: whole(table, "seed"),
-        streams: whole(table, "streams").unwrap_or(1),
-        threads: whole(table, "threads").unwrap_or(1),
-        version: text(table, "sortie"),
-        ..Told::default()
-    };
-    if let Some(search) = inside("search") {
-        told.search_name = text(search, "name");
-        told.search = describe(search);
-        told.parallel = !matches!(text(search, "parallel").as_str(), "" | "none");
-    }
-    if let Some(limits) = inside("limits") {
-        told.limits = limits.iter().map(limit).collect::<Vec<_>>().join(", ");
-    }
-    // Matches and tunings keep what is played in a table of its own.
-    if let Some(inner) = inside("table") {
-        told.instance = text(inner, "instance");
-        told.seed = whole(inner, "seed");
-    }
-    if let Some(players) = table.get("players").and_then(toml::Value::as_array) {
-        told.players = players.iter().filter_map(toml::Value::as_str).map(str::to_string).collect();
-    }
-    // What a proof search asks, and by which rule.
-    if let Some(plan) = inside("plan") {
-        told.search = format!("{}, question {}", text(plan, "select"), text(plan, "question"));
-        told.search_name = text(plan, "select");
-    }
-    if let Some(study) = table.get("study").and_then(toml::Value::as_str) {
-        told.instance = study.to_string();
-    }
-    told
-}
-
-/// `1m 00s`, `5,000 playouts`, `target 80`.
-fn limit((key, value): (&String, &toml::Value)) -> String {
-    let number = value.as_float().or(value.as_integer().map(|n| n as f64));
-    match (key.as_str(), number) {
-        ("seconds", Some(seconds)) => show::time(seconds),
-        ("cpu_seconds", Some(seconds)) => format!("{} of CPU time", show::time(seconds)),
-        ("playouts", Some(playouts)) => format!("{} playouts", show::count(playouts)),
-        ("target", Some(target)) => format!("target {}", show::score(target)),
-        ("patience", Some(playouts)) => format!("patience {} playouts", show::count(playouts)),
-        _ => format!("{} {}", key.replace('_', " "), plain_value(value)),
-    }
-}
-
-/// `nrpa level 3, iterations 100`: the name, and what people would change.
-fn describe(search: &toml::Table) -> String {
-    let name = search.get("name").and_then(toml::Value::as_str).unwrap_or("?");
-    let said = |(key, value): (&String, &toml::Value)| match (key.as_str(), value) {
-        ("name", _) => None,
-        (key, toml::Value::Boolean(on)) => on.then(|| key.to_string()),
-        ("temperature" | "stabilise" | "alpha", value) if plain_value(value) == "1" => None,
-        ("repetitions", value) if plain_value(value) == "0" => None,
-        ("parallel", value) if plain_value(value) == "none" => None,
-        ("workers", _) if search.get("parallel").and_then(toml::Value::as_str) == Some("none") => None,
-        (key, value) => Some(format!("{} {}", key.replace('_', " "), plain_value(value))),
-    };
-    // The level says most about a search and comes first; a table is in the order of the alphabet.
-    let (level, rest): (Vec<_>, Vec<_>) = search.iter().partition(|(key, _)| *key == "level");
-    let parts: Vec<String> = level.into_iter().chain(rest).filter_map(said).collect();
-    format!("{name} {}", parts.join(", ")).trim_end().to_string()
-}
-
-fn plain_value(value: &toml::Value) -> String {
-    match value {
-        toml::Value::String(text) => text.clone(),
-        toml::Value::Float(number) => format!("{number}"),
-        toml::Value::Array(items) => items.iter().map(plain_value).collect::<Vec<_>>().join(" "),
-        other => other.to_string(),
     }
 }
 
@@ -441,7 +302,7 @@ fn locked(_: &Path) -> Option<bool> {
 
 /// Line breaks of a file.
 fn count_lines(path: &Path) -> io::Result<u64> {
-    text::plain_file(path)?;
+    plain_file(path)?;
     let mut file = File::open(path)?;
     let (mut count, mut buffer) = (0, vec![0; 1 << 16]);
     loop {
@@ -450,12 +311,6 @@ fn count_lines(path: &Path) -> io::Result<u64> {
             n => count += buffer[..n].iter().filter(|&&byte| byte == b'\n').count() as u64,
         }
     }
-}
-
-/// A text file of bounded size.
-pub fn read_text(path: &Path) -> Result<String, String> {
-    text::plain_file(path).map_err(|error| text::plain(&error))?;
-    text::read_text(path, TEXT_BYTES_MAX)
 }
 
 #[cfg(test)]
@@ -513,6 +368,5 @@ mod tests {
         }
         let (_home, run) = folder(&[(SPEC, TOLD), (RECORD, "nonsense")]);
         assert!(run.record().unwrap_err().contains("line 1"));
-        assert!(open_instance(&run.path, "samegame//etc/passwd").is_err());
     }
 }
