@@ -55,26 +55,7 @@ fn bench_tells_the_rate() {
 #[cfg(feature = "neural")]
 mod neural {
     use super::*;
-    use sortie_neural::{FORMAT, Net, NetSpec};
-
-    /// A small random network for Morpion 5D.
-    fn net() -> Net {
-        let spec = NetSpec {
-            format: FORMAT,
-            domain: "morpion-5D".into(),
-            representation: "r2".into(),
-            inputs: 17,
-            outputs: 4,
-            size: 20,
-            architecture: sortie_neural::Architecture::Basic,
-            filters: 8,
-            depth: 2,
-            value: false,
-            about: "random".into(),
-            scale: None,
-        };
-        Net::random(spec, 5).expect("a sound spec")
-    }
+    use crate::net::net;
 
     #[test]
     fn a_network_is_compared_with_the_search_without_it() {

@@ -1,6 +1,7 @@
 //! Drills, and what the laboratory refuses.
 
 use crate::Home;
+use crate::versions::other_versions_are_refused;
 
 #[test]
 fn folders_of_other_versions_are_refused_and_left_alone() {
@@ -9,24 +10,7 @@ fn folders_of_other_versions_are_refused_and_left_alone() {
     assert_eq!(home.run(scale).code, 0);
     let study = "paper samegame-table1 --rows 1 --time 20ms --threads 1 --quiet --out study";
     assert_eq!(home.run(study).code, 0);
-    for (folder, file) in [("scale", "scale.toml"), ("scale", "command.toml"), ("study", "study.toml")] {
-        let file = format!("{folder}/{file}");
-        let text = home.read(&file);
-        for other in [
-            text.replace("format = 1", "format = 2\nsomething = \"new\""),
-            text.replace("format = 1", "format = 0"),
-        ] {
-            assert_ne!(text, other, "{file}");
-            home.write(&file, &other);
-            let ran = home.run(&format!("resume {folder} --quiet"));
-            assert_eq!((ran.code, ran.stderr.lines().count()), (2, 1), "{file}: {}", ran.stderr);
-            assert!(ran.stderr.contains("another version") && ran.stderr.contains(&file), "{}", ran.stderr);
-            assert_eq!(home.read(&file), other, "{file} is left as it is");
-        }
-        home.write(&file, &text);
-        let ran = home.run(&format!("resume {folder} --quiet"));
-        assert_eq!(ran.code, 0, "{file}: {}", ran.stderr);
-    }
+    other_versions_are_refused(&home, &["scale/scale.toml", "scale/command.toml", "study/study.toml"]);
     // What began before commands were written down says how it goes on.
     std::fs::remove_file(home.path("scale/command.toml")).unwrap();
     assert!(home.run("resume scale").stderr.contains("lab scale"));

@@ -7,8 +7,13 @@ mod drills;
 mod home;
 #[path = "../../../sortie/tests/program/long.rs"]
 mod long;
+#[cfg(feature = "neural")]
+#[path = "../../../sortie/tests/program/net.rs"]
+mod net;
 mod paper;
 mod scale;
+#[path = "../../../sortie/tests/program/versions.rs"]
+mod versions;
 
 use home::Home;
 

@@ -1,6 +1,7 @@
 //! What may happen to any long command: it is asked to stop, its folder is of another version, the disk is full. Nothing
 //! that was found is lost, and it goes on. `lab drill resume` and `ci/drills.sh` have the drills that take longer.
 
+use crate::versions::other_versions_are_refused;
 use crate::{Home, until};
 
 #[test]
@@ -13,27 +14,7 @@ fn folders_of_other_versions_are_refused_and_left_alone() {
     let tune = "tune nim/9 --player plain --param c=0.1..2.0 --against random --games 2 --limit 1playouts --quiet --out tune";
     assert_eq!(home.run(tune).code, 0);
     assert_eq!(home.run("prove nim/4 --quiet --out prove").code, 0);
-    for (folder, file) in
-        [("solve", "spec.toml"), ("match", "match.toml"), ("tune", "tune.toml"), ("prove", "prove.toml")]
-    {
-        let file = format!("{folder}/{file}");
-        let text = home.read(&file);
-        // A later version may have keys that mean something else, an earlier one may lack some: neither is guessed at.
-        for other in [
-            text.replace("format = 1", "format = 2\nsomething = \"new\""),
-            text.replace("format = 1", "format = 0"),
-        ] {
-            assert_ne!(text, other, "{file}");
-            home.write(&file, &other);
-            let ran = home.run(&format!("resume {folder} --quiet"));
-            assert_eq!((ran.code, ran.stderr.lines().count()), (2, 1), "{file}: {}", ran.stderr);
-            assert!(ran.stderr.contains("another version") && ran.stderr.contains(&file), "{}", ran.stderr);
-            assert_eq!(home.read(&file), other, "{file} is left as it is");
-        }
-        home.write(&file, &text);
-        let ran = home.run(&format!("resume {folder} --quiet"));
-        assert_eq!(ran.code, 0, "{file}: {}", ran.stderr);
-    }
+    other_versions_are_refused(&home, &["solve/spec.toml", "match/match.toml", "tune/tune.toml", "prove/prove.toml"]);
     // The same command with the same --out does not misread it either.
     home.write("match/match.toml", home.read("match/match.toml").replace("format = 1", "format = 2"));
     assert!(home.run(match_).stderr.contains("another version"));

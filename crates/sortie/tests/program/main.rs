@@ -16,6 +16,8 @@ mod learning;
 mod long;
 mod look;
 mod many;
+#[cfg(feature = "neural")]
+mod net;
 mod old;
 mod pages;
 mod policy;
@@ -23,6 +25,7 @@ mod prove;
 mod solve;
 mod trust;
 mod verify;
+mod versions;
 mod workers;
 
 use home::{Home, Ran, finish, until};

@@ -25,26 +25,7 @@ fn a_build_without_networks_says_so() {
 mod neural {
     use super::*;
     use crate::{finish, moves, until};
-    use sortie_neural::{FORMAT, Net, NetSpec};
-
-    /// A small random network for Morpion 5D.
-    fn net() -> Net {
-        let spec = NetSpec {
-            format: FORMAT,
-            domain: "morpion-5D".into(),
-            representation: "r2".into(),
-            inputs: 17,
-            outputs: 4,
-            size: 20,
-            architecture: sortie_neural::Architecture::Basic,
-            filters: 8,
-            depth: 2,
-            value: false,
-            about: "random".into(),
-            scale: None,
-        };
-        Net::random(spec, 5).expect("a sound spec")
-    }
+    use crate::net::net;
 
     #[test]
     fn every_search_takes_a_policy() {
