@@ -4,9 +4,9 @@
 //! cargo run -p sortie-core --example climb
 //! ```
 
-use sortie_core::toy::LeftMove;
 use sortie_core::record::words;
 use sortie_core::run::{Run, StreamCheckpoint};
+use sortie_core::toy::LeftMove;
 use sortie_core::{Control, Limits, Problem};
 use std::sync::atomic::AtomicBool;
 

@@ -65,9 +65,9 @@ pub use uct::Uct;
 pub mod parts {
     pub use crate::catalogue::nearest;
     pub use crate::exact::Solver;
-    pub use crate::uct::player::Searcher;
     pub use crate::uct::choose::{Candidate, Chooser, rank as order};
     pub use crate::uct::kit::sixteenths;
+    pub use crate::uct::player::Searcher;
     pub use crate::uct::search::{back_up, node_outcome, prove};
     pub use crate::uct::tree::{Chunk, FULL, LINE, NodeId, Stats, Tree, VISIT, code_of, outcome_of};
     pub use crate::uct::walk::{GameWalker, PathError, Played, Walk, Walker};

@@ -1,6 +1,8 @@
 //! What every search must do: find the optimum of tiny problems, repeat from its seed, stop when told, beat plain
 //! sampling, and come to the same end when it is interrupted anywhere and resumed.
 
+use sortie_core::run::StreamCheckpoint;
+use sortie_core::search::Outcomes;
 use sortie_core::toy::{LeftMove, Tree};
 use sortie_core::*;
 use std::sync::Mutex;
@@ -21,7 +23,7 @@ fn searches() -> Vec<Search> {
 fn solve<P: Problem>(problem: &P, search: &Search, seed: u64, limits: Limits) -> Outcomes {
     let stop = AtomicBool::new(false);
     let control = Control::new(limits, &stop, &|_| {});
-    best_of(problem, &BestOf { search: search.clone(), seed, streams: 1, threads: 1 }, &control, Vec::new())
+    problem.solve(&BestOf { search: search.clone(), seed, streams: 1, threads: 1 }, &control, Vec::new())
 }
 
 fn playouts(n: u64) -> Limits {
@@ -88,7 +90,7 @@ fn the_number_of_threads_does_not_change_the_answer() {
             let stop = AtomicBool::new(false);
             let control = Control::new(playouts(4_001), &stop, &|_| {});
             let spec = BestOf { search: search.clone(), seed: 5, streams: 5, threads };
-            let outcomes = best_of(&problem, &spec, &control, Vec::new());
+            let outcomes = problem.solve(&spec, &control, Vec::new());
             assert_eq!(outcomes.playouts, 4_001);
             outcomes.best.unwrap().moves
         };
@@ -124,7 +126,7 @@ fn every_search_stops_when_told() {
         let limits = Limits { target: Some(1e9), ..Limits::default() };
         let control = Control::new(limits, &stop, &observer);
         let spec = BestOf { search: search.clone(), seed: 1, streams: 2, threads: 2 };
-        let outcomes = best_of(&problem, &spec, &control, Vec::new());
+        let outcomes = problem.solve(&spec, &control, Vec::new());
         assert_eq!(outcomes.reason, StopReason::Asked, "{search:?}");
         assert!(outcomes.best.is_some());
     }
@@ -136,8 +138,7 @@ fn a_target_ends_all_streams() {
     let stop = AtomicBool::new(false);
     let control = Control::new(Limits { target: Some(25.0), ..Limits::default() }, &stop, &|_| {});
     let search = Search::Nrpa(Nrpa { level: 2, iterations: 30, ..Nrpa::default() });
-    let outcomes =
-        best_of(&problem, &BestOf { search, seed: 1, streams: 3, threads: 3 }, &control, Vec::new());
+    let outcomes = problem.solve(&BestOf { search, seed: 1, streams: 3, threads: 3 }, &control, Vec::new());
     assert_eq!(outcomes.reason, StopReason::Target);
     assert!(outcomes.best.unwrap().score >= 25.0);
 }
@@ -154,7 +155,7 @@ fn resumes_anywhere<P: Problem>(problem: &P, search: &Search, limits: Limits) {
     };
     let mut control = Control::new(limits.clone(), &stop, &observer);
     control.checkpoint_every = Some(Duration::ZERO);
-    let whole = best_of(problem, &spec, &control, Vec::new());
+    let whole = problem.solve(&spec, &control, Vec::new());
     let checkpoints = checkpoints.into_inner().unwrap();
     let under_way = checkpoints.iter().filter(|c| c.ended.is_none()).count();
     assert!(under_way >= 5, "{search:?}: only {under_way} checkpoints to test");
@@ -162,7 +163,7 @@ fn resumes_anywhere<P: Problem>(problem: &P, search: &Search, limits: Limits) {
         let bytes = postcard::to_stdvec(checkpoint).unwrap();
         let checkpoint: StreamCheckpoint = postcard::from_bytes(&bytes).unwrap();
         let control = Control::new(limits.clone(), &stop, &|_| {});
-        let resumed = best_of(problem, &spec, &control, vec![checkpoint]);
+        let resumed = problem.solve(&spec, &control, vec![checkpoint]);
         assert_eq!(resumed.best, whole.best, "{search:?}");
         assert_eq!(resumed.playouts, whole.playouts, "{search:?}");
     }
@@ -202,7 +203,7 @@ fn a_checkpoint_of_another_problem_is_not_believed() {
             ended: None,
             search: bytes,
         };
-        let outcomes = best_of(&LeftMove { depth: 20 }, &spec, &control, vec![checkpoint]);
+        let outcomes = LeftMove { depth: 20 }.solve(&spec, &control, vec![checkpoint]);
         assert_eq!(outcomes.playouts, 1_000);
     }
 }

@@ -6,7 +6,9 @@
 //! 1 % or one unit of it. The last four are problems of strangers, with nothing but moves, play and score.
 
 use sortie_core::search::{Auto, BeamNrpa, BeamSearch, HdNrpa, Own};
-use sortie_core::{AnyProblem, BestOf, Control, Domain, Limits, Nmcs, Nrpa, Opened, Problem, Rng, Sample, Search, measure};
+use sortie_core::{
+    AnyProblem, BestOf, Control, Domain, Limits, Nmcs, Nrpa, Opened, Problem, Rng, Sample, Search, measure,
+};
 use sortie_domains::open;
 use std::sync::atomic::AtomicBool;
 

@@ -7,9 +7,9 @@
 
 mod learn;
 
+use sortie_core::measure::Measure;
 use sortie_core::picture::{Colour, FAINT, INK, PALETTE, PAPER, Picture, Shape};
 use sortie_core::planes::{Cell, Learnable};
-use sortie_core::measure::Measure;
 use sortie_core::{Choices, Domain, Problem, Rng};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use std::fmt::Write;

@@ -5,8 +5,8 @@ use crate::dense::forward;
 use crate::kernel::{Board, Weights};
 use crate::net::Net;
 use crate::spec::Scale;
-use sortie_core::planes::{Cell, Layout, Scene};
 use sortie_core::mix;
+use sortie_core::planes::{Cell, Layout, Scene};
 use sortie_core::prior::{Prior, Reader};
 use std::sync::Arc;
 

@@ -270,8 +270,9 @@ fn root_tree_on_one_rank_is_serial_uct() {
                 let expected = serial.think(&budget, &AtomicBool::new(false), &mut |_| {}).unwrap();
                 let thought = think(&mut root, budget);
                 let stats = |thought: &Thought| -> Vec<_> {
-                    let line =
-                        |l: &sortie_core::play::Line| (l.moves[0].clone(), l.visits, l.value as f32, l.proved);
+                    let line = |l: &sortie_core::play::Line| {
+                        (l.moves[0].clone(), l.visits, l.value as f32, l.proved)
+                    };
                     thought.lines.iter().map(line).collect()
                 };
                 assert_eq!(stats(&thought), stats(&expected), "{form:?} after {words:?}");

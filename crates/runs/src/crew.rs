@@ -2,11 +2,11 @@
 //! threads of one process, what its events tell of them.
 
 use crate::event::Glance;
-use crate::lines::{read_back, read_lines};
 use crate::folder::EVENTS;
 use crate::kind::{Kind, WORKERS};
-use crate::summary::{State, Summary};
+use crate::lines::{read_back, read_lines};
 use crate::show;
+use crate::summary::{State, Summary};
 use crate::worker::{Doing, SILENT_SECONDS, WorkerLine};
 use std::collections::BTreeMap;
 use std::io;

@@ -1,8 +1,8 @@
 //! What was read of folders before: a run that has come to its end is not read again until one of its files changes, so
 //! that a list of a thousand runs costs a few looks at each.
 
-use crate::library::Found;
 use crate::folder::{EVENTS, RESULT};
+use crate::library::Found;
 use crate::summary::{State, Summary};
 use std::collections::HashMap;
 use std::fs;

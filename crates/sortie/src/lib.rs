@@ -98,8 +98,8 @@ pub use front::{Error, Opened as Instance, Solve, Solved, open, solve};
 pub use sortie_core as contract;
 pub use sortie_core::record::replay_whole;
 pub use sortie_core::{
-    Choices, Domain, Entry, Event, Game, Limits as Budget, Nrpa, OpenError, Opened, Outcome, Problem, Request,
-    Rng, Search, Side, StopReason, conformance, measure, picture, search,
+    Choices, Domain, Entry, Event, Game, Limits as Budget, Nrpa, OpenError, Opened, Outcome, Problem,
+    Request, Rng, Search, Side, StopReason, conformance, measure, picture, search,
 };
 use std::process::ExitCode;
 

@@ -80,7 +80,8 @@ fn sections() -> Vec<(String, String)> {
 #[test]
 fn the_code_map_names_files_that_are_there_and_leaves_none_out() {
     let sections = sections();
-    let mapped: Vec<&str> = sections.iter().filter_map(|(folder, _)| folder.strip_prefix("crates/")).collect();
+    let mapped: Vec<&str> =
+        sections.iter().filter_map(|(folder, _)| folder.strip_prefix("crates/")).collect();
     for (name, ..) in rows() {
         assert!(mapped.contains(&name.as_str()), "{name} has no section");
     }
@@ -167,9 +168,15 @@ fn the_clock_is_read_where_the_invariants_say() {
     let mut read_in = BTreeSet::new();
     for krate in crates {
         for (path, line) in code(krate) {
-            if ["Instant::now()", "SystemTime::now()", "UNIX_EPOCH", "ProcessTime::now()", "ThreadTime::now()"]
-                .iter()
-                .any(|clock| line.contains(clock))
+            if [
+                "Instant::now()",
+                "SystemTime::now()",
+                "UNIX_EPOCH",
+                "ProcessTime::now()",
+                "ThreadTime::now()",
+            ]
+            .iter()
+            .any(|clock| line.contains(clock))
             {
                 let file = files.iter().find(|file| path.ends_with(file));
                 read_in.insert(*file.unwrap_or_else(|| panic!("{}: {line}", path.display())));
@@ -209,7 +216,8 @@ fn there_are_no_globals_but_those_of_the_invariants() {
     for (krate, ..) in rows() {
         for (path, line) in code(&krate) {
             let line = line.trim_start();
-            let declares = ["static ", "pub static ", "pub(crate) static "].iter().any(|s| line.starts_with(s));
+            let declares =
+                ["static ", "pub static ", "pub(crate) static "].iter().any(|s| line.starts_with(s));
             let changes = line.contains("static mut") || shared.iter().any(|kind| line.contains(kind));
             if line.starts_with("thread_local!") || declares && changes {
                 let file = files.iter().find(|file| path.ends_with(file));
@@ -246,7 +254,8 @@ fn files_end_at_900_lines() {
 /// Names on the front page of a crate: its public modules, and what its export block lists.
 fn exported(page: &str) -> usize {
     let mut rest = page;
-    let mut names = page.match_indices("\npub mod ").count() - page.match_indices("#[doc(hidden)]\npub mod ").count();
+    let mut names =
+        page.match_indices("\npub mod ").count() - page.match_indices("#[doc(hidden)]\npub mod ").count();
     names += page.match_indices("\npub fn ").count();
     while let Some((_, after)) = rest.split_once("\npub use ") {
         let (item, after) = after.split_once(';').expect("an item ends");

@@ -3,14 +3,14 @@
 //! gathered for a moment before they are sent, so a page is updated a few times a second however fast a run is.
 
 use crate::curve::History;
+use crate::folder::EVENTS;
 use crate::http::{Reply, Request, Sink};
+use crate::kind::Kind;
 use crate::library::Found;
 use crate::pages;
-use crate::folder::EVENTS;
-use crate::kind::Kind;
-use crate::summary::{State, Summary};
 use crate::shelf::Shelf;
 use crate::site::Site;
+use crate::summary::{State, Summary};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::io;

@@ -1,10 +1,10 @@
 //! `/metrics`: the runs and this server in the text format of Prometheus (version 0.0.4).
 
 use crate::http::Reply;
-use crate::library;
 use crate::kind::Kind;
-use crate::summary::{State, Summary};
+use crate::library;
 use crate::site::Site;
+use crate::summary::{State, Summary};
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 

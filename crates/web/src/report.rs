@@ -4,14 +4,14 @@
 use crate::chart::{Across, Chart, Line};
 use crate::contest::Log;
 use crate::curve::{Curve, POINTS_MAX};
-use crate::library;
 use crate::folder::RESULT;
 use crate::instance::best_known;
 use crate::kind::{GAMES, Kind};
-use crate::summary::{State, Summary};
-use crate::text::read_whole;
+use crate::library;
 use crate::show;
 use crate::stats::{self, RankTest};
+use crate::summary::{State, Summary};
+use crate::text::read_whole;
 use crate::verdict;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

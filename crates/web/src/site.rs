@@ -5,15 +5,15 @@
 
 use crate::download;
 use crate::http::{self, Answer, Load, Reply, Request};
+use crate::instance::best_known;
+use crate::kind::Kind;
 use crate::library;
 use crate::live;
 use crate::metrics;
 use crate::pages;
 use crate::play;
-use crate::instance::best_known;
-use crate::kind::Kind;
-use crate::summary::Summary;
 use crate::shelf::Shelf;
+use crate::summary::Summary;
 use crate::tree::Forest;
 use std::collections::HashMap;
 use std::io;

@@ -3,9 +3,9 @@
 //! `sortie_jobs::tree`; what only selection needs (reservations) is left out, proof numbers are counted once for all
 //! (`numbers`), and every position is played once, so that 100,000 answers are read in a fraction of a second.
 
-use crate::lines::read_lines;
 use crate::instance::open_instance;
 use crate::kind::{JOBS, Kind as Folder};
+use crate::lines::read_lines;
 use crate::text::read_whole;
 use serde::Deserialize;
 use sortie_core::Opened;

@@ -3,9 +3,9 @@
 
 use crate::chart::{Across, Chart, Line};
 use crate::contest::{Log, Tally};
+use crate::show;
 use crate::summary::Summary;
 use crate::text::read_whole;
-use crate::show;
 use serde::Deserialize;
 use sortie_jobs::contest::{Decision, Interval, Model, Sprt};
 

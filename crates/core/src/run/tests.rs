@@ -18,10 +18,7 @@ fn counted_limits_are_exact() {
         count(Limits { playouts: Some(1000), ..Limits::default() }),
         (1000, Some(StopReason::Playouts))
     );
-    assert_eq!(
-        count(Limits { patience: Some(500), ..Limits::default() }),
-        (600, Some(StopReason::Patience))
-    );
+    assert_eq!(count(Limits { patience: Some(500), ..Limits::default() }), (600, Some(StopReason::Patience)));
     assert_eq!(count(Limits { target: Some(50.0), ..Limits::default() }), (50, Some(StopReason::Target)));
 }
 

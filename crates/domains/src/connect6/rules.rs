@@ -6,8 +6,8 @@ use super::worker::EngineWorker;
 use super::{argument, board, facts, text};
 use crate::grid::{self, Grid, Image, Look, SIDE_MAX, zobrist};
 use sortie_core::exact::{AnyWorker, Argued, Settled, Statuses};
-use sortie_core::picture::Picture;
 use sortie_core::expert::Expert;
+use sortie_core::picture::Picture;
 use sortie_core::{AnyPlayer, Domain, Game, Ident, Outcome, Precondition, Rng, Side};
 use std::sync::Arc;
 

@@ -13,9 +13,9 @@ mod local;
 
 use bits::{Bits, pack, spread};
 use board::Board;
+use sortie_core::measure::Measure;
 use sortie_core::picture::{PALETTE, Picture, Shape};
 use sortie_core::planes::Learnable;
-use sortie_core::measure::Measure;
 use sortie_core::{Choices, Domain, Nrpa, Problem, Processor, Rng, Search, mix};
 use sortie_core::{Entry, OpenError, Opened, Request};
 use std::fmt::Write;

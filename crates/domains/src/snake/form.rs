@@ -9,8 +9,8 @@
 
 use super::frame::{Frame, Part, Turns};
 use super::{Cube, State as Plain, edges};
-use sortie_core::picture::Picture;
 use sortie_core::measure::Measure;
+use sortie_core::picture::Picture;
 use sortie_core::{Choices, Domain, Problem, Rng};
 use std::sync::Arc;
 

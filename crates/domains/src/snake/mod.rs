@@ -15,8 +15,8 @@ mod symmetric;
 
 use form::Form;
 use frame::Turns;
-use sortie_core::picture::{FAINT, INK, PALETTE, PAPER, Picture, Shape};
 use sortie_core::measure::Measure;
+use sortie_core::picture::{FAINT, INK, PALETTE, PAPER, Picture, Shape};
 use sortie_core::search::Lifted;
 use sortie_core::{Choices, Domain, Problem};
 use sortie_core::{Entry, OpenError, Opened, Request};
@@ -466,7 +466,8 @@ impl Problem for Cube {
         let lift = |part: &Symmetric, end: &symmetric::State| part.lift(end);
         let form = Symmetric::new(self.clone(), symmetric::ORDERS);
         let boxed = |problem| {
-            Box::new(Lifted { name: "symmetric ones", problem, lift }) as Box<dyn sortie_core::search::Form<u8>>
+            Box::new(Lifted { name: "symmetric ones", problem, lift })
+                as Box<dyn sortie_core::search::Form<u8>>
         };
         form.map(boxed).into_iter().collect()
     }

@@ -11,8 +11,8 @@
 //! Leaves out: symmetries that are the same but for the names of dimensions.
 
 use super::{Cube, State as Plain, edges, free_beyond, free_neighbours};
-use sortie_core::picture::Picture;
 use sortie_core::measure::Measure;
+use sortie_core::picture::Picture;
 use sortie_core::{Choices, Domain, Problem};
 use std::ops::RangeInclusive;
 

@@ -1,8 +1,8 @@
 //! The rules against a slow checker that knows the file's text only, and against published routes.
 
 use super::*;
-use sortie_core::{AnyProblem, BestOf, Control, Limits, Nrpa};
 use sortie_core::record::{replay_whole, words};
+use sortie_core::{AnyProblem, BestOf, Control, Limits, Nrpa};
 use sortie_core::{Rng, Sample, Search, conformance};
 use std::sync::atomic::AtomicBool;
 

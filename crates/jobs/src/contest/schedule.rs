@@ -8,8 +8,8 @@
 use super::sprt::{Decision, Sprt};
 use super::stats::{Games, Pairs};
 use serde::{Deserialize, Serialize};
-use sortie_core::mix;
 use sortie_core::job::{InOrder, Ledger};
+use sortie_core::mix;
 use sortie_core::{JobId, JobSource};
 use sortie_core::{Outcome, Side};
 

@@ -167,8 +167,8 @@ mod tests {
     use crate::RankId;
     use crate::wire::{Outbox, open_frame};
     use sortie_core::Rng;
-    use sortie_core::parts::Chunk;
     use sortie_core::Uct;
+    use sortie_core::parts::Chunk;
     use sortie_core::uct::Knowledge;
 
     /// A node with random statistics, and the chooser for it.

@@ -5,9 +5,9 @@ use super::child::Child;
 use super::{Look, Place, Program, SLICE, Seen, Speaker, count, seconds};
 use crate::source::read_text;
 use serde::Deserialize;
-use sortie_core::play::Fault;
 use sortie_core::Side;
 use sortie_core::exact::Asked;
+use sortie_core::play::Fault;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 

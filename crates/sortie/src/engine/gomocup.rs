@@ -4,8 +4,8 @@
 
 use super::child::Child;
 use super::{Deadline, Look, Place, Program, SLICE, Seen, Speaker, seconds};
-use sortie_core::exact::Asked;
 use sortie_core::Side;
+use sortie_core::exact::Asked;
 use sortie_core::play::Fault;
 use std::sync::atomic::Ordering;
 use std::time::Instant;

@@ -7,8 +7,8 @@
 use super::child::Child;
 use super::dialect::{Dialect, Words};
 use super::{Look, Place, Program, SLICE, Seen, Speaker, seconds};
-use sortie_core::play::Fault;
 use sortie_core::exact::Asked;
+use sortie_core::play::Fault;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;

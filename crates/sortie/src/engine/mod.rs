@@ -25,8 +25,8 @@ pub use uci::chance;
 pub use uci::{Uci, UciSpeaker};
 pub use worker::{hire, register};
 
-use sortie_core::exact::Asked;
 use sortie_core::Budget;
+use sortie_core::exact::Asked;
 use sortie_core::play::Fault;
 use std::time::{Duration, Instant};
 

@@ -14,7 +14,10 @@ fn folders_of_other_versions_are_refused_and_left_alone() {
     let tune = "tune nim/9 --player plain --param c=0.1..2.0 --against random --games 2 --limit 1playouts --quiet --out tune";
     assert_eq!(home.run(tune).code, 0);
     assert_eq!(home.run("prove nim/4 --quiet --out prove").code, 0);
-    other_versions_are_refused(&home, &["solve/spec.toml", "match/match.toml", "tune/tune.toml", "prove/prove.toml"]);
+    other_versions_are_refused(
+        &home,
+        &["solve/spec.toml", "match/match.toml", "tune/tune.toml", "prove/prove.toml"],
+    );
     // The same command with the same --out does not misread it either.
     home.write("match/match.toml", home.read("match/match.toml").replace("format = 1", "format = 2"));
     assert!(home.run(match_).stderr.contains("another version"));

@@ -24,8 +24,8 @@ fn a_build_without_networks_says_so() {
 #[cfg(feature = "neural")]
 mod neural {
     use super::*;
-    use crate::{finish, moves, until};
     use crate::net::net;
+    use crate::{finish, moves, until};
 
     #[test]
     fn every_search_takes_a_policy() {

@@ -3,11 +3,11 @@
 use super::report::section;
 use super::{link, page as whole};
 use crate::http::{Reply, Request};
+use crate::kind::Kind;
 use crate::library;
 use crate::report;
-use crate::kind::Kind;
-use crate::summary::Summary;
 use crate::site::Site;
+use crate::summary::Summary;
 use maud::html;
 
 /// No more runs are read for one page.

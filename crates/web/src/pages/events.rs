@@ -1,9 +1,9 @@
 //! The events of a run, the newest first, a screenful at a time.
 
 use super::{explain, link, page as whole};
-use crate::lines::read_back;
-use crate::http::{Reply, Request};
 use crate::folder::EVENTS;
+use crate::http::{Reply, Request};
+use crate::lines::read_back;
 use crate::show;
 use maud::{Markup, html};
 use serde_json::{Map, Value};

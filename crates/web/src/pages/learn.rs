@@ -3,9 +3,9 @@
 
 use super::run::{commands, files, head};
 use super::{page as whole, pictures, trouble};
-use crate::lines::read_lines;
 use crate::http::Reply;
 use crate::kind::Kind;
+use crate::lines::read_lines;
 use crate::summary::{State, Summary};
 use maud::{Markup, html};
 use serde_json::{Map, Value};

@@ -3,8 +3,8 @@
 use super::{data, explain, page as whole};
 use crate::download;
 use crate::http::{Reply, encode};
-use crate::play::players;
 use crate::instance::open_game;
+use crate::play::players;
 use crate::site::Site;
 use maud::{PreEscaped, html};
 use serde_json::json;

@@ -4,8 +4,8 @@ use super::assets::style;
 use super::contest::cross_table;
 use crate::chart::COLOURS;
 use crate::contest::Log;
-use crate::report::{Group, Other, Report};
 use crate::kind::{GAMES, Kind};
+use crate::report::{Group, Other, Report};
 use crate::show;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

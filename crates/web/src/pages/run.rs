@@ -3,16 +3,16 @@
 
 use super::{data, explain, link, page as whole, pill, replay, trouble};
 use crate::curve::History;
-use crate::http::{Reply, Request};
-use crate::library;
-use crate::report;
 use crate::folder::{EVENTS, RECORD, RESULT};
+use crate::http::{Reply, Request};
 use crate::instance::open_instance;
 use crate::kind::{Kind, SPEC};
-use crate::summary::{State, Summary};
-use crate::text::read_whole;
+use crate::library;
+use crate::report;
 use crate::show;
 use crate::site::Site;
+use crate::summary::{State, Summary};
+use crate::text::read_whole;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 use sortie_core::Opened;

@@ -3,12 +3,12 @@
 
 use super::{link, pill};
 use crate::http::{Reply, Request, encode};
-use crate::library;
 use crate::kind::Kind;
-use crate::summary::{State, Summary};
+use crate::library;
 use crate::show;
 use crate::site::Site;
 use crate::stats;
+use crate::summary::{State, Summary};
 use maud::{Markup, html};
 
 /// Rows of a page.

@@ -1,12 +1,12 @@
 //! Who works for a run and why somebody is idle.
 
 use super::{explain, link, page as whole, trouble};
+use crate::crew::{self, Threads, Worker};
 use crate::http::Reply;
 use crate::kind::Kind;
-use crate::summary::{State, Summary};
-use crate::show;
-use crate::crew::{self, Threads, Worker};
 use crate::kind::WORKERS;
+use crate::show;
+use crate::summary::{State, Summary};
 use maud::{Markup, html};
 
 /// The page.
