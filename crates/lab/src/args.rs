@@ -92,6 +92,8 @@ pub enum Bench {
     Joblevel(BenchJoblevel),
     /// Games and positions with known values, solved end to end by trees of jobs
     Solved(BenchSolved),
+    /// What is lost by the optimum that a tuning tells, on a hill whose top is known
+    Tuning(crate::bench::tuning::BenchTuning),
     /// Bytes and look-up time of the database of proved positions
     Db(BenchDb),
     /// How many jobs a database of proved positions spares, by what it holds

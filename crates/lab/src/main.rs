@@ -81,6 +81,7 @@ fn measure(bench: Bench) -> anyhow::Result<Verdict> {
         Bench::Messages(args) => bench::messages::run(&args),
         Bench::Joblevel(args) => bench::joblevel::run(&args),
         Bench::Solved(args) => bench::solved::run(&args),
+        Bench::Tuning(args) => bench::tuning::run(&args),
         Bench::Db(args) => bench::db::run(&args),
         Bench::Parents(args) => bench::parents::run(&args),
         #[cfg(feature = "grid")]

@@ -13,6 +13,7 @@ pub mod parents;
 #[cfg(feature = "neural")]
 pub mod policy;
 pub mod solved;
+pub mod tuning;
 
 use crate::args::BenchPlayouts;
 use crate::output::{self, count, number, rounded, score};

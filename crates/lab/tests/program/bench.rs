@@ -52,6 +52,17 @@ fn bench_tells_the_rate() {
     assert_eq!(home.names(), Vec::<String>::new(), "no run folder");
 }
 
+#[test]
+fn more_games_leave_less_to_be_found_and_clop_says_what_it_cannot_do() {
+    let home = Home::new();
+    let told = home.json("bench tuning --games 100,2000 --seeds 4 --method spsa-self --json");
+    let lost = |row: usize| told["rows"][row]["elo_lost"].as_f64().expect("a number");
+    assert!(lost(1) < lost(0) && lost(1) < 40.0, "{told}");
+    let ran = home.run("bench tuning --parameters 6 --games 100 --seeds 1 --method clop");
+    assert_eq!((ran.code, ran.stderr.lines().count()), (2, 1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("at most 5 parameters"), "{}", ran.stderr);
+}
+
 #[cfg(feature = "neural")]
 mod neural {
     use super::*;
