@@ -72,7 +72,9 @@ pub fn run(args: &BenchTuning) -> Result<Verdict> {
             if !args.json {
                 output::print(&format!("{name:<10} {:>8} {mean:>10.1} {within:>7.1}", count(games)))?;
             }
-            rows.push(json!({ "method": name, "games": games, "elo_lost": round(mean), "within": round(within) }));
+            rows.push(
+                json!({ "method": name, "games": games, "elo_lost": round(mean), "within": round(within) }),
+            );
         }
     }
     if args.json {
