@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -158,6 +159,22 @@ def plain_uct(game: Any, simulations: int, chance: random.Random) -> Any:
     return max(root.children, key=lambda c: c.visits).move
 
 
+def calls_alone(game: Any, chance: random.Random, playouts: int = 1000) -> float:
+    """Playouts a second if nothing of them cost anything but one call of ``moves`` and one of ``play`` a step: no search
+    that asks for every position can be quicker."""
+    states, moves = [], []
+    for _ in range(playouts):
+        state = game.initial()
+        while game.outcome(state) is None:
+            states.append(state)
+            moves.append(chance.choice(game.moves(state)))
+            state = game.play(state, moves[-1])
+    begun = time.process_time()
+    deque(map(game.moves, states), maxlen=0)
+    deque(map(game.play, states, moves), maxlen=0)
+    return playouts / (time.process_time() - begun)
+
+
 Rate = Callable[[], float]
 
 
@@ -194,7 +211,7 @@ def bench_nrpa() -> None:
 
 
 def bench_uct() -> None:
-    for name, game, simulations in (("tic-tac-toe", TicTacToe(), 3000), ("Connect Four", ConnectFour(), 1000)):
+    for name, game, simulations in (("tic-tac-toe", TicTacToe(), 10_000), ("Connect Four", ConnectFour(), 10_000)):
         player = {"preset": "plain", "c": 1.0, "solver": False, "decisive": False}
 
         def ours(game: Any = game, simulations: int = simulations) -> float:
@@ -207,8 +224,11 @@ def bench_uct() -> None:
             plain_uct(game, simulations, random.Random(1))
             return simulations / (time.process_time() - begun)
 
-        rates: dict[str, Rate] = {"sortie": ours, "plain Python": plain}
-        if name == "tic-tac-toe" and (peer := mctspy(simulations)) is not None:
+        def floor(game: Any = game) -> float:
+            return calls_alone(game, random.Random(1))
+
+        rates: dict[str, Rate] = {"sortie": ours, "plain Python": plain, "moves and play of a playout alone": floor}
+        if name == "tic-tac-toe" and (peer := mctspy(simulations // 10)) is not None:
             rates["mctspy"] = peer
         show(f"UCT, {name}", in_turn(rates), "simulations a CPU second")
 
@@ -280,7 +300,7 @@ def bench_tree() -> None:
     try:
         import treequest  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-        search = treequest.StandardMCTS()
+        search: Any = treequest.StandardMCTS()
         state = search.init_tree()
         generate = {"a": lambda parent: (0.5, chance.random())}
         for _ in range(peer_nodes):
@@ -346,7 +366,7 @@ def peer_regret(function: Callable[[Point], float], batch: int, evaluations: int
     import treequest
 
     chance = random.Random(seed)
-    search = treequest.StandardMCTS(samples_per_action=max(2, batch))
+    search: Any = treequest.StandardMCTS(samples_per_action=max(2, batch))
     state = search.init_tree()
     depth = {None: 0, (0.5, 0.5): 0}
     best, told = 0.0, 0

@@ -1,7 +1,7 @@
 //! The Python object as a domain: the contract of `sortie_core` in terms of `Host`.
 
 use crate::host::{Host, Node};
-use sortie_core::{Choices, Domain, Game, Outcome, Problem, Side};
+use sortie_core::{Choices, Domain, Game, Outcome, Problem, Rng, Side};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -114,5 +114,16 @@ impl Game for Hosted {
 
     fn move_of(&self, _state: &State, id: u16) -> u32 {
         u32::from(id)
+    }
+
+    fn rollout(
+        &self,
+        state: &mut State,
+        draws: u32,
+        moves_max: u32,
+        rng: &mut Rng,
+        _scratch: &mut Vec<u32>,
+    ) -> Option<Outcome> {
+        self.0.play_out(&state.0, draws, moves_max, rng)
     }
 }

@@ -9,10 +9,13 @@
 //! An exception cannot pass through a search. It is put down here, the search is asked to stop, and until it has, every
 //! position is an end. Whoever started the search raises it.
 
+mod playouts;
+
 use crate::moves::{Moves, stable_hash};
+use playouts::{Ends, Habitat, Listed, no_outcome};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
 use sortie_core::{Outcome, Side};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
@@ -78,6 +81,8 @@ pub struct Host {
     looked: Mutex<Instant>,
     listener: Mutex<Option<Arc<dyn Listener>>>,
     numbers: AtomicU64,
+    habitat: Mutex<Habitat>,
+    ends: Ends,
 }
 
 /// Whoever wants its turn now and then while a search holds the interpreter.
@@ -203,6 +208,8 @@ impl Host {
             looked: Mutex::new(Instant::now()),
             listener: Mutex::default(),
             numbers: AtomicU64::new(0),
+            habitat: Mutex::default(),
+            ends: Ends::default(),
         })
     }
 
@@ -390,11 +397,8 @@ impl Host {
         let (_, state) = cursor.expect("there is an object by now");
         for mv in onwards {
             let object = lock(&self.moves).object(py, mv);
-            let returned = self.methods.play.call1(py, (&state, object))?;
-            if !returned.is_none(py) && !returned.is(&state) {
-                let message = "play returned another state: with copy=False it changes the one it is given";
-                return Err(PyTypeError::new_err(message));
-            }
+            let returned = self.methods.play.bind(py).call1((&state, object))?;
+            self.after(state.bind(py).clone(), returned)?;
         }
         *lock(&self.cursor) = Some((node.clone(), state.clone_ref(py)));
         Ok(state)
@@ -411,15 +415,17 @@ impl Host {
             return offer;
         }
         if node.depth >= self.habits.steps_max {
-            self.ask("moves", Some(node), |_| -> PyResult<()> {
-                let steps = self.habits.steps_max;
-                Err(PyRuntimeError::new_err(format!("a sequence of {steps} moves has no end: is there one?")))
-            });
+            self.ask("moves", Some(node), |_| -> PyResult<()> { Err(self.endless()) });
         }
         match self.ask("moves", Some(node), |py| self.list(node, py)) {
             Some(offer) => node.offer.get_or_init(|| offer),
             None => &NONE,
         }
+    }
+
+    fn endless(&self) -> PyErr {
+        let steps = self.habits.steps_max;
+        PyRuntimeError::new_err(format!("a sequence of {steps} moves has no end: is there one?"))
     }
 
     fn list(&self, node: &Arc<Node>, py: Python) -> PyResult<Offer> {
@@ -454,63 +460,42 @@ impl Host {
 
     /// What `moves` returned, as numbers.
     fn intern(&self, listed: &Bound<PyAny>) -> PyResult<Vec<u32>> {
+        let listed = Listed::of(listed.clone())?;
         let mut table = lock(&self.moves);
-        let mut out = Vec::new();
-        if let Ok(list) = listed.cast_exact::<PyList>() {
-            out.reserve(list.len());
-            for mv in list.iter() {
-                out.push(table.intern(&mv)?);
-            }
-        } else if let Ok(tuple) = listed.cast_exact::<PyTuple>() {
-            out.reserve(tuple.len());
-            for mv in tuple.iter() {
-                out.push(table.intern(&mv)?);
-            }
-        } else {
-            // Arrays of numpy give Python's own numbers this way, and faster.
-            let listed = match listed.getattr_opt("tolist")? {
-                Some(tolist) => tolist.call0()?,
-                None => listed.clone(),
-            };
-            let Ok(iterator) = listed.try_iter() else {
-                let kind = listed.get_type().name()?;
-                return Err(PyTypeError::new_err(format!("moves returned {kind}: expected a list of moves")));
-            };
-            for mv in iterator {
-                out.push(table.intern(&mv?)?);
-                if out.len() > MOVES_MAX {
-                    let message = format!("moves returned more than {MOVES_MAX} moves: does it end?");
-                    return Err(PyValueError::new_err(message));
-                }
-            }
-        }
-        Ok(out)
+        (0..listed.len()).map(|i| table.intern(&listed.get(i)?)).collect()
     }
 
     /// The position after a move.
     pub fn step(&self, node: &Arc<Node>, mv: u32) -> Arc<Node> {
-        if self.failed() {
-            return node.clone();
+        let index = self.offer(node).moves.iter().position(|&other| other == mv);
+        match index {
+            Some(index) => self.child(node, index).0,
+            // After an exception nothing is offered any more.
+            None => node.clone(),
+        }
+    }
+
+    /// The position after a move by its place in the offer; true if nobody knew it.
+    fn child(&self, node: &Arc<Node>, index: usize) -> (Arc<Node>, bool) {
+        if let Some(child) = lock(&node.children).get(index).and_then(Weak::upgrade) {
+            return (child, false);
         }
         let offer = self.offer(node);
-        let index = offer.moves.iter().position(|&other| other == mv).unwrap_or(usize::MAX);
-        if let Some(child) = lock(&node.children).get(index).and_then(Weak::upgrade) {
-            return child;
+        let followed = offer
+            .moves
+            .get(index)
+            .and_then(|&mv| self.ask("play", Some(node), |py| self.follow(node, mv, py)));
+        let Some((child, joined)) = followed else { return (node.clone(), false) };
+        let mut children = lock(&node.children);
+        if children.is_empty() {
+            children.resize_with(offer.moves.len(), Weak::new);
         }
-        let Some((child, joined)) = self.ask("play", Some(node), |py| self.follow(node, mv, py)) else {
-            return node.clone();
-        };
-        if index != usize::MAX {
-            let mut children = lock(&node.children);
-            if children.is_empty() {
-                children.resize_with(offer.moves.len(), Weak::new);
-            }
-            children[index] = Arc::downgrade(&child);
-        }
+        children[index] = Arc::downgrade(&child);
+        drop(children);
         if !joined {
             self.keep(&child);
         }
-        child
+        (child, !joined)
     }
 
     /// Calls `play`; true if the position was known.
@@ -520,15 +505,8 @@ impl Host {
         }
         let state = node.state.as_ref().expect("states are kept unless play is in place");
         let object = lock(&self.moves).object(py, mv);
-        let next = self.methods.play.call1(py, (state, object))?;
-        if next.is_none(py) {
-            let message = "play returned None: return the new state, or say copy=False if it changes the one it is given";
-            return Err(PyTypeError::new_err(message));
-        }
-        if next.is(state) && !is_plain(next.bind(py)) {
-            let message = "play returned the state it was given: return a new one, or say copy=False";
-            return Err(PyValueError::new_err(message));
-        }
+        let next = self.methods.play.bind(py).call1((state, object))?;
+        let next = self.after(state.bind(py).clone(), next)?.unbind();
         if let Some(known) = self.known(&next, node.depth + 1, py)? {
             return Ok((known, true));
         }
@@ -623,18 +601,17 @@ impl Host {
         let method = self.methods.outcome.as_ref()?;
         let outcome = self.ask("outcome", Some(node), |py| {
             let outcome = self.with(node, py, |state| outcome_of(method.call1(py, (state,))?.bind(py)))?;
-            if outcome.is_none()
-                && self.list(node, py).map(|o| node.offer.get_or_init(|| o).moves.is_empty())?
-            {
-                let message = "no moves and no outcome: who has no move must have won, lost or drawn";
-                return Err(PyValueError::new_err(message));
+            if outcome.is_some() && !self.ends.trusted() {
+                self.ends.look(py, || Ok(self.list(node, py)?.moves.len()))?;
             }
             Ok(outcome)
         });
-        match outcome {
-            Some(outcome) => *node.outcome.get_or_init(|| outcome),
-            None => Some(Outcome::Draw),
+        let Some(outcome) = outcome else { return Some(Outcome::Draw) };
+        if outcome.is_none() && self.offer(node).moves.is_empty() {
+            self.ask("outcome", Some(node), |_| -> PyResult<()> { Err(no_outcome()) });
+            return Some(Outcome::Draw);
         }
+        *node.outcome.get_or_init(|| outcome)
     }
 
     /// Whose move it is.

@@ -287,6 +287,72 @@ def test_an_exception_in_a_game_is_raised():
         so.check(Stuck())
 
 
+class Listed(TicTacToe):
+    """With states that cannot be hashed, so that nothing of a playout is remembered."""
+
+    def initial(self):
+        return list(super().initial())
+
+    def play(self, state, move):
+        return list(super().play(state, move))
+
+
+class Moved(Listed):
+    """With one board that is changed."""
+
+    def play(self, state, move):
+        state[move] = self.to_move(state) + 1
+
+
+class Careless(TicTacToe):
+    """Lists moves of a game that is over."""
+
+    def moves(self, state):
+        return [i for i in range(9) if state[i] == 0]
+
+
+class Strict(TicTacToe):
+    """Does not want to be asked about a game that is over."""
+
+    def moves(self, state):
+        assert self.outcome(state) is None
+        return super().moves(state)
+
+
+@pytest.mark.parametrize("player", ["plain", "default", {"preset": "plain", "draws": 2}])
+def test_a_playout_is_the_same_whatever_is_remembered_of_it(player):
+    def lines(game, **given):
+        return so.analyse(game, moves=[4], stop=so.playouts(2000), player=player, seed=3, **given).lines
+
+    expected = lines(TicTacToe())
+    assert expected[0].visits < 2000 or player == "default"
+    for game in (Listed(), Careless(), Strict()):
+        assert lines(game) == expected, type(game).__name__
+    assert lines(Moved(), copy=False) == expected
+
+
+def test_an_exception_in_a_playout_names_method_and_place():
+    class Late(Listed):
+        def moves(self, state):
+            if sum(map(bool, state)) == 6:
+                raise RuntimeError("six stones")
+            return super().moves(state)
+
+    with pytest.raises(RuntimeError, match="six stones") as caught:
+        so.analyse(Late(), stop=so.playouts(5000), player="plain")
+    if hasattr(caught.value, "__notes__"):
+        assert any("in Late.moves" in note for note in caught.value.__notes__)
+    for method, said in [
+        ({"play": lambda self, s, m: None}, "returned None"),
+        ({"play": lambda self, s, m: s}, "the state it was given"),
+        ({"moves": lambda self, s: 7}, "expected a list"),
+        ({"outcome": lambda self, s: 2}, "1, 0.5 or 0"),
+        ({"outcome": lambda self, s: None, "moves": lambda self, s: [0], "play": lambda self, s, m: list(s)}, "no end"),
+    ]:
+        with pytest.raises((TypeError, ValueError, RuntimeError), match=said):
+            so.analyse(type("Broken", (Listed,), method)(), stop=so.playouts(500), player="plain")
+
+
 def test_check_says_what_is_wrong():
     seen = so.check(Knapsack())
     assert seen.longest == 30 and 1 < seen.branching <= 2
