@@ -10,8 +10,7 @@
 # Only the book and the pages may be skipped, when mdBook or Chromium cannot be had and CI is not "true"; they say so.
 #
 # All steps build the same crates with the same features and profile (ci/common.sh), so that nothing is compiled twice; the
-# exceptions are named below. Studies, training by burn (ci/burn.sh), the Python package
-# (ci/python.sh) and releases (ci/release.sh) are no part of it.
+# exceptions are named below. Studies, training by burn (ci/burn.sh) and releases (ci/release.sh) are no part of it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . ci/common.sh
@@ -45,6 +44,7 @@ all() {
     step api-docs env RUSTDOCFLAGS="-D warnings" cargo doc "${everything[@]}" --no-deps
     step book book
     step package ci/package.sh
+    step python ci/python.sh
     step mpi ci/mpi.sh openmpi
     step engines ci/engines.sh
     step proofs ci/proofs.sh

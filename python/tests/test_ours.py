@@ -1,10 +1,10 @@
 """Ours, native: the command's searches, its moves, its records."""
 
+import _thread
 import json
 import os
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -58,21 +58,21 @@ def test_a_target_ends_it_and_new_bests_are_told():
 
 
 def test_other_threads_of_python_go_on_meanwhile():
-    done = threading.Event()
-    counted = [0]
+    """One of them ends a search that would go on for ever, and could not if the search kept the interpreter to itself."""
+    begun = threading.Event()
+    turns = [0]
 
-    def count():
-        while not done.is_set():
-            counted[0] += 1
+    def end():
+        begun.wait()
+        for _ in range(1000):
+            turns[0] += 1
+        _thread.interrupt_main()
 
-    thread = threading.Thread(target=count)
+    thread = threading.Thread(target=end)
     thread.start()
-    begun = time.process_time()
-    so.solve("samegame/1", search="nrpa", level=2, stop=so.playouts(3000), seed=1)
-    assert time.process_time() > begun
-    done.set()
+    found = so.solve("samegame/1", search="nrpa", level=3, stop=so.playouts(10**12), seed=1, on=lambda best: begun.set())
     thread.join()
-    assert counted[0] > 1000
+    assert (found.reason, turns) == ("asked", [1000])
 
 
 def test_an_exception_of_a_watcher_is_raised():
@@ -126,8 +126,6 @@ def test_games_are_analysed_matched_and_proved():
 
 
 def test_ctrl_c_gives_the_best_so_far():
-    import _thread
-
     def on(best):
         _thread.interrupt_main()
 
