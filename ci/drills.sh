@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drills on a real disk: kill -9, a disk that fills up, a folder that becomes read-only. Nothing that was announced may be
+# Drills on a simulated disk, from a fresh seed, and on a real one: kill -9, a disk that fills up, a folder that becomes read-only. Nothing that was announced may be
 # lost, and the answer must be the undisturbed one.
 #
 #     ci/drills.sh [TIMES]     TIMES: how often kill -9 strikes [5]; the bar of the project is 50
@@ -14,6 +14,7 @@ times=${1:-5}
 build
 export SORTIE=$sortie
 
+"$lab" drill disk --seeds 20
 "$lab" drill resume --times "$times"
 
 if ! unshare -rm true 2>/dev/null; then

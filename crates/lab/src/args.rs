@@ -71,6 +71,10 @@ pub struct GoOn {
 pub enum Drill {
     /// Kill runs at random moments and see whether they go on as if nothing had been
     Resume(crate::drill::resume::DrillResume),
+    /// Run long commands on disks that lose, tear, fill up and fail: nothing announced may be lost
+    Disk(crate::drill::disk::DrillDisk),
+    /// Run one command on such a disk
+    Machine(crate::drill::machine::DrillMachine),
     /// Random schedules of job trees: none may prove what is false
     Schedules(DrillSchedules),
 }

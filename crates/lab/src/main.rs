@@ -56,6 +56,11 @@ fn command(command: Command) -> ExitCode {
     let done = match command {
         Command::Bench(bench) => measure(bench),
         Command::Drill(Drill::Resume(args)) => drill::resume::run(&args),
+        Command::Drill(Drill::Disk(args)) => drill::disk::run(&args),
+        Command::Drill(Drill::Machine(args)) => match drill::machine::run(args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         Command::Drill(Drill::Schedules(args)) => drill::schedules::run(&args),
         Command::Scale(args) => scale::run(&args),
         Command::Paper(args) => study::command::run(&args),

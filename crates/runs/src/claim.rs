@@ -21,11 +21,14 @@ where
 {
     let asked = path.join(file);
     if !asked.exists() {
-        let used = path.is_file() || path.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        let others = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.is_ok_and(|entry| !folder::is_left(&entry.path(), &[file]))
+        };
+        let used = path.is_file() || path.read_dir().is_ok_and(|mut entries| entries.any(others));
         if used {
             bail!("{} is not an empty folder: give another --out", path.display());
         }
-        std::fs::create_dir_all(path)
+        sortie_disk::create_dir_all(path)
             .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
     }
     let folder = folder::lock(path)?;
@@ -83,12 +86,37 @@ pub fn fresh_path(kind: &str, instance: &str) -> PathBuf {
 mod tests {
     use super::*;
     use serde::Deserialize;
+    use sortie_disk::{Disk, Plan, mount};
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Request {
         format: u32,
         games: u32,
+    }
+
+    /// Whenever the power goes while a folder is made: it holds the request, or can be made by the same command.
+    #[test]
+    fn a_folder_whose_making_was_cut_short_can_be_made_again() {
+        let request = Request { format: FORMAT, games: 4 };
+        for call in 1.. {
+            let home = tempfile::tempdir().unwrap();
+            let path = home.path().join("runs/of/today");
+            let plan = Plan { seed: call, power_until: Some(call), faults: Vec::new() };
+            let disk = mount(Disk::new(home.path(), plan).unwrap());
+            let made = claim(&path, "match.toml", &request, "match").is_ok();
+            let whole = disk.calls() < call;
+            drop(disk);
+            drop(
+                claim(&path, "match.toml", &request, "match")
+                    .unwrap_or_else(|e| panic!("call {call}: {e:#}")),
+            );
+            assert_eq!(read_request::<Request>(&path, "match.toml").unwrap(), request);
+            if whole {
+                assert!(made && call > 8, "{call}");
+                return;
+            }
+        }
     }
 
     #[test]

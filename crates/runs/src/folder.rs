@@ -12,7 +12,8 @@ use crate::text::{line_of, plain, plain_file, read_inside, read_text};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 use sortie_core::Record;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use sortie_disk::{self as disk, File, sync_folder};
+use std::fs::{self, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -70,7 +71,7 @@ impl Folder {
     fn fill(path: &Path, spec: &Spec, instance: Option<&str>, made: &[PathBuf]) -> Result<Folder> {
         let undo = || {
             for folder in made.iter().rev() {
-                let _ = fs::remove_dir(folder);
+                let _ = disk::remove_dir(folder);
             }
         };
         let folder = lock(path).inspect_err(|_| undo())?;
@@ -84,12 +85,14 @@ impl Folder {
         refuse_used(path)?;
         if let Err(error) = fill() {
             for name in [INSTANCE, SPEC, LOCK] {
-                let _ = fs::remove_file(path.join(name));
+                let _ = disk::remove_file(&path.join(name));
             }
             undo();
             return Err(unwritable(path, &error));
         }
-        sync_folder(path.parent().unwrap_or(Path::new("")));
+        for folder in made.iter().map(PathBuf::as_path).chain([path]) {
+            sync_folder(folder.parent().unwrap_or(Path::new("")));
+        }
         Ok(folder)
     }
 
@@ -108,7 +111,7 @@ impl Folder {
 
     /// Removes a file if it is there.
     pub fn remove(&self, name: &str) -> io::Result<()> {
-        match fs::remove_file(self.path.join(name)) {
+        match disk::remove_file(&self.path.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => {
                 sync_folder(&self.path);
@@ -185,7 +188,7 @@ impl Folder {
     pub fn events(&self) -> io::Result<Events> {
         let path = self.path.join(EVENTS);
         plain_file(&path)?;
-        let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
+        let mut file = File::append(&path)?;
         let mut last = [b'\n'];
         if file.metadata()?.len() > 0 {
             file.seek(SeekFrom::End(-1))?;
@@ -220,14 +223,14 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_file_name(temporary(&name.to_string_lossy()));
     let write = || {
         // What an earlier crash left; or a planted link, through which we would write.
-        let _ = fs::remove_file(&beside);
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
+        let _ = disk::remove_file(&beside);
+        let mut file = File::create_new(&beside)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&beside, path)
+        disk::rename(&beside, path)
     };
     write().inspect_err(|_| {
-        let _ = fs::remove_file(&beside);
+        let _ = disk::remove_file(&beside);
     })?;
     sync_folder(path.parent().unwrap_or(Path::new(".")));
     Ok(())
@@ -280,12 +283,18 @@ fn refuse_used(path: &Path) -> Result<()> {
         let path = path.display();
         bail!("{path} already holds a run: `sortie resume {path}` goes on with it, or give another --out");
     }
-    // A crash before the spec was written leaves no more than these.
-    let ours = |name: &str| name == LOCK || name == temporary(SPEC) || name == temporary(INSTANCE);
-    if entries.any(|entry| entry.is_ok_and(|entry| !ours(&entry.file_name().to_string_lossy()))) {
+    if entries.any(|entry| entry.is_ok_and(|entry| !is_left(&entry.path(), &[SPEC, INSTANCE]))) {
         bail!("{} is not empty: give another --out", path.display());
     }
     Ok(())
+}
+
+/// Whether a crash may have left this while these files were written, which is the first that happens under the lock: a
+/// folder with nothing else holds no run yet.
+pub(crate) fn is_left(path: &Path, first: &[&str]) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let written = || first.iter().any(|file| name == *file || name == temporary(file));
+    name == LOCK || path.with_file_name(LOCK).is_file() && written()
 }
 
 /// Makes a folder and those above it; returns those that were not there before, outermost first.
@@ -294,12 +303,12 @@ fn make_folders(path: &Path) -> Result<Vec<PathBuf>> {
     let missing: Vec<&Path> = missing.collect();
     let mut made: Vec<PathBuf> = Vec::new();
     for folder in missing.into_iter().rev() {
-        match fs::create_dir(folder) {
+        match disk::create_dir(folder) {
             Ok(()) => made.push(folder.to_path_buf()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
             Err(error) => {
                 for folder in made.iter().rev() {
-                    let _ = fs::remove_dir(folder);
+                    let _ = disk::remove_dir(folder);
                 }
                 bail!("cannot make the folder {} ({}): give another --out", path.display(), plain(&error));
             }
@@ -310,8 +319,7 @@ fn make_folders(path: &Path) -> Result<Vec<PathBuf>> {
 
 /// Takes the lock of a folder that is there, whatever it holds.
 pub fn lock(path: &Path) -> Result<Folder> {
-    let file = plain_file(&path.join(LOCK))
-        .and_then(|()| OpenOptions::new().create(true).write(true).truncate(false).open(path.join(LOCK)));
+    let file = plain_file(&path.join(LOCK)).and_then(|()| File::update(&path.join(LOCK)));
     let file = file.map_err(|error| unwritable(path, &error))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => bail!("{}: another process is working on this run", path.display()),
@@ -326,14 +334,6 @@ fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
 
 fn temporary(name: &str) -> String {
     format!(".{name}.tmp")
-}
-
-/// Makes a rename last. Where folders cannot be opened (Windows) there is nothing to do.
-pub fn sync_folder(path: &Path) {
-    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    if let Ok(folder) = File::open(path) {
-        let _ = folder.sync_all();
-    }
 }
 
 #[cfg(test)]

@@ -4,16 +4,16 @@
 //! a crash left, in place, when it opens the file to go on with it. What was appended is on the disk a second later,
 //! whether anything follows or not: a thread of the journal sees to that, so that nobody waits for the disk.
 
-use crate::folder::{Folder, sync_folder};
+use crate::folder::Folder;
 use crate::limits::{LINE_BYTES_MAX, LOG_BYTES_MAX};
-use crate::text::{plain_file, read_bytes};
+use crate::text::{plain, plain_file, read_bytes};
 use anyhow::{Result, anyhow, bail};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
-use std::fs::{File, OpenOptions};
+use sortie_disk::{File, sync_folder};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -60,8 +60,9 @@ fn is_torn(line: &[u8]) -> bool {
     text.starts_with('{') && serde_json::from_str::<Value>(text).is_err_and(|error| error.is_eof())
 }
 
-/// The end of such a file.
+/// The end of such a file. Its errors name it.
 pub struct Journal {
+    path: PathBuf,
     file: Arc<File>,
     /// The length of the whole lines.
     length: u64,
@@ -129,16 +130,20 @@ impl Journal {
 
     fn open_every(folder: &Folder, name: &str, every: Duration) -> io::Result<Journal> {
         let path = folder.path.join(name);
-        // A planted link would have us write where it leads.
-        plain_file(&path)?;
-        let made = !path.exists();
-        let mut file = OpenOptions::new().create(true).append(true).read(true).open(&path)?;
-        let length = mend(&mut file)?;
-        if made {
-            file.sync_all()?;
-            sync_folder(&folder.path);
-        }
-        Ok(Journal { file: Arc::new(file), length, timer: Arc::default(), every, thread: None })
+        let open = || {
+            // A planted link would have us write where it leads.
+            plain_file(&path)?;
+            let made = !path.exists();
+            let mut file = File::append(&path)?;
+            let length = mend(&mut file)?;
+            if made {
+                file.sync_all()?;
+                sync_folder(&folder.path);
+            }
+            Ok((Arc::new(file), length))
+        };
+        let (file, length) = open().map_err(|error| named(&path, &error))?;
+        Ok(Journal { path, file, length, timer: Arc::default(), every, thread: None })
     }
 
     /// Appends a line. If that fails the file ends as it did before, as far as the disk lets it.
@@ -148,7 +153,7 @@ impl Journal {
         if let Err(error) = (&*self.file).write_all(line.as_bytes()) {
             // A part of the line must not become the beginning of the next.
             let _ = self.file.set_len(self.length);
-            return Err(error);
+            return Err(named(&self.path, &error));
         }
         self.length += line.len() as u64;
         self.remind()
@@ -157,13 +162,13 @@ impl Journal {
     /// Makes what was written last.
     pub fn sync(&mut self) -> io::Result<()> {
         self.timer.lock().dirty = false;
-        self.file.sync_data()?;
+        self.file.sync_data().map_err(|error| named(&self.path, &error))?;
         self.failed()
     }
 
     /// What the thread could not write: it may be lost, so nothing that comes after it may look whole.
     fn failed(&self) -> io::Result<()> {
-        self.timer.lock().failed.take().map_or(Ok(()), Err)
+        self.timer.lock().failed.take().map_or(Ok(()), |error| Err(named(&self.path, &error)))
     }
 
     /// Lets the thread know that something was written.
@@ -199,6 +204,11 @@ impl Drop for Journal {
     }
 }
 
+/// An error that says which file it is about.
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot write {}: {}", path.display(), plain(error)))
+}
+
 /// Cuts off what a crash left after the last whole line, or ends that line; the length of the file then. A file whose
 /// end is not what a crash leaves is not ours to change.
 fn mend(file: &mut File) -> io::Result<u64> {
@@ -206,7 +216,7 @@ fn mend(file: &mut File) -> io::Result<u64> {
     let start = last_line(file, length)?;
     let mut line = Vec::new();
     file.seek(SeekFrom::Start(start))?;
-    file.take(length - start).read_to_end(&mut line)?;
+    (&*file).take(length - start).read_to_end(&mut line)?;
     if line.is_empty() {
         return lost(file, length);
     }
@@ -259,7 +269,7 @@ fn last_line(file: &mut File, length: u64) -> io::Result<u64> {
         let begin = end.saturating_sub(1 << 16);
         buffer.clear();
         file.seek(SeekFrom::Start(begin))?;
-        file.take(end - begin).read_to_end(&mut buffer)?;
+        (&*file).take(end - begin).read_to_end(&mut buffer)?;
         if let Some(i) = buffer.iter().rposition(|&byte| byte == b'\n') {
             return Ok(begin + i as u64 + 1);
         }
@@ -276,10 +286,32 @@ mod tests {
     use super::*;
     use crate::folder;
     use serde_json::{Value, json};
+    use sortie_disk::{Disk, Failure, Fault, Plan, mount};
     use std::fs;
 
     fn lines(path: &Path) -> Vec<Value> {
         read(path).unwrap()
+    }
+
+    #[test]
+    fn a_full_disk_names_the_file_and_leaves_whole_lines() {
+        let home = tempfile::tempdir().unwrap();
+        let full = |from| Fault { failure: Failure::Full, from, calls: 1 };
+        // The lock, its folder and the journal's own beginning are the first calls.
+        for seed in 0..20 {
+            let path = home.path().join(seed.to_string());
+            fs::create_dir(&path).unwrap();
+            let disk =
+                mount(Disk::new(&path, Plan { seed, power_until: None, faults: vec![full(6)] }).unwrap());
+            let folder = folder::lock(&path).unwrap();
+            let mut journal = Journal::open(&folder, "games.jsonl").unwrap();
+            let told: Vec<_> = (0..4).map(|n| journal.append(&json!({ "game": n }))).collect();
+            let failed: Vec<_> = told.iter().filter_map(|told| told.as_ref().err()).collect();
+            assert_eq!(failed.len(), 1, "{:?}", disk.told());
+            assert!(failed[0].to_string().contains("games.jsonl"), "{}", failed[0]);
+            drop(journal);
+            assert_eq!(lines(&path.join("games.jsonl")).len(), 3);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! writer or to any number of readers at a time. So nobody keeps it: a reader gives it back every now and then, a writer
 //! after every batch, and who holds the lock of a second file is the next to have it.
 
+use crate::door;
 use crate::entry::{Batch, Entry, GameName, REST, SOURCES_MAX, Source, digest};
 use crate::guard::guarded;
 use crate::upgrade::{OLD, upgrade};
@@ -12,7 +13,8 @@ use redb::{
     WriteTransaction,
 };
 use sortie_core::{Ident, Precondition};
-use std::fs::{File, TryLockError};
+use sortie_disk::File;
+use std::fs::TryLockError;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -127,7 +129,7 @@ impl Embedded {
     fn queue(&self, until: Instant) -> Result<File, StoreError> {
         let mut name = self.path.clone().into_os_string();
         name.push(".lock");
-        let file = File::options().create(true).truncate(false).write(true).open(&name);
+        let file = File::update(Path::new(&name));
         let file = file.map_err(|error| {
             let place = Path::new(&name).display().to_string();
             StoreError::Broken { place, message: error.to_string() }
@@ -155,7 +157,7 @@ impl Embedded {
         let until = Instant::now() + self.wait;
         let queue = self.queue(until)?;
         loop {
-            match builder().create(&self.path) {
+            match door::create(&builder(), &self.path) {
                 Ok(mut database) => {
                     drop(queue);
                     self.at(upgrade(&database))?;
@@ -218,7 +220,7 @@ impl Embedded {
                     if self.format(&transaction)? == Some(OLD) && !upgraded {
                         upgraded = true;
                         drop((transaction, database));
-                        match builder().open(&self.path) {
+                        match door::open(&builder(), &self.path) {
                             Ok(database) => self.at(upgrade(&database))?,
                             Err(DatabaseError::DatabaseAlreadyOpen) => {}
                             Err(error) => return Err(self.closed(error)),
@@ -234,7 +236,7 @@ impl Embedded {
                 // Somebody was killed while writing: opening it for writing mends it.
                 Err(DatabaseError::RepairAborted) if !mended => {
                     mended = true;
-                    match builder().open(&self.path) {
+                    match door::open(&builder(), &self.path) {
                         Ok(_) | Err(DatabaseError::DatabaseAlreadyOpen) => {}
                         Err(error) => return Err(self.closed(error)),
                     }

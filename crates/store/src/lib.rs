@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod door;
 mod embedded;
 mod entry;
 mod guard;

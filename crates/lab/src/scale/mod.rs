@@ -305,8 +305,8 @@ impl<'a> Study<'a> {
                     let rate = self.rate(who, &positions, game).and_then(|rate| {
                         let Some(rate) = rate else { return Ok(None) };
                         let mut journal = journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                        journal.append(&rate).context("cannot write a rate down")?;
-                        journal.sync().context("cannot write a rate down")?;
+                        journal.append(&rate)?;
+                        journal.sync()?;
                         // As the next session reads it: the last digit of a number may not survive the log.
                         Ok(Some(serde_json::from_str::<Rate>(&serde_json::to_string(&rate)?)?))
                     });

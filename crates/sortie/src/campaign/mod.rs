@@ -217,7 +217,7 @@ impl Office<'_> {
             }
         }
         campaign.record(&tried);
-        journal.append(&tried).with_context(|| self.path.join(TRIES).display().to_string())
+        Ok(journal.append(&tried)?)
     }
 }
 

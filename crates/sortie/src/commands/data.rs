@@ -187,8 +187,7 @@ pub fn generate(
         let keys = if game.moves.is_empty() { Vec::new() } else { keys_of(problem, &layout, &game)? };
         set.add(request, game, &keys);
     }
-    let mut journal =
-        Journal::open(&folder, GAMES).with_context(|| path.join(GAMES).display().to_string())?;
+    let mut journal = Journal::open(&folder, GAMES)?;
     let (begun, mut progress) = (Instant::now(), Progress::new(quiet, 0.0));
 
     let next = AtomicU64::new(set.tried);
@@ -236,7 +235,7 @@ pub fn generate(
                             game.moves.clear();
                             keys.clear();
                         }
-                        journal.append(&game).context("cannot write the game down")?;
+                        journal.append(&game)?;
                         set.add(request, game, &keys);
                     }
                     progress.show(begun.elapsed().as_secs_f64(), || set.line(request));
@@ -250,7 +249,7 @@ pub fn generate(
         all
     })?;
     progress.clear();
-    journal.sync().with_context(|| path.display().to_string())?;
+    journal.sync()?;
     if !set.enough(request) {
         return Ok(None);
     }

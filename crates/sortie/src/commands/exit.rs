@@ -222,12 +222,8 @@ pub fn iterate(
                 if !quiet {
                     output::say(&line(&round));
                 }
-                let mut curve =
-                    Journal::open(&folder, CURVE).with_context(|| path.join(CURVE).display().to_string())?;
-                curve
-                    .append(&round)
-                    .and_then(|()| curve.sync())
-                    .with_context(|| path.display().to_string())?;
+                let mut curve = Journal::open(&folder, CURVE)?;
+                curve.append(&round).and_then(|()| curve.sync())?;
                 rounds.push(round);
                 publish(&folder, request, &rounds)?;
             }

@@ -283,7 +283,7 @@ fn search(
     // Whether all that is claimed was proved by this process, or is told by a database.
     let mut sound = false;
     while trouble.is_none() && !sound {
-        let journal = Journal::open(&folder, JOBS).with_context(|| path.join(JOBS).display().to_string())?;
+        let journal = Journal::open(&folder, JOBS)?;
         let mut recorder = Recorder {
             tree: &mut tree,
             journal,
@@ -416,7 +416,7 @@ fn search(
     if let Some(trouble) = trouble {
         return Err(trouble);
     }
-    synced.with_context(|| path.join(JOBS).display().to_string())?;
+    synced?;
     written.with_context(|| format!("cannot write {}", path.join(RESULT).display()))?;
     match tree.ended().filter(|_| sound) {
         Some(Ended::Decided) => Ok(Verdict::Done),
@@ -521,7 +521,7 @@ impl Recorder<'_> {
         let answer = answer?;
         let Some(job) = self.jobs.remove(&id).filter(|_| self.tree.waits(id)) else { return Ok(false) };
         let line = JobLine { job, answer, by: by.to_string() };
-        self.journal.append(&line).context("cannot write the answer down")?;
+        self.journal.append(&line)?;
         Ok(self.tree.done(id, line.answer))
     }
 

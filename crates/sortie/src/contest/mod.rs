@@ -46,8 +46,7 @@ impl Home {
 
     /// Opens a log of the folder, to go on with it.
     pub fn journal(&self, name: &str) -> Result<Journal> {
-        let opened = Journal::open(&self.folder, name);
-        opened.with_context(|| self.folder.path.join(name).display().to_string())
+        Ok(Journal::open(&self.folder, name)?)
     }
 
     /// Where the games are.
@@ -110,7 +109,7 @@ where
     if let Some(trouble) = recorder.trouble {
         return Err(trouble);
     }
-    synced.with_context(|| home.games().display().to_string())?;
+    synced?;
     worked
 }
 
@@ -143,7 +142,7 @@ impl<S: JobSource<Answer = Outcome>> JobSource for Recorder<'_, S> {
 
     fn done(&mut self, id: JobId, game: Result<Game>) -> bool {
         let written = game.and_then(|game| {
-            self.journal.append(&game).context("cannot write the game down")?;
+            self.journal.append(&game)?;
             Ok(self.source.done(id, game.result.outcome()))
         });
         match written {

@@ -5,7 +5,7 @@
 
 use crate::folder::Folder;
 use crate::journal::{self, Journal};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use sortie_core::exact::{Answer, AnyWorker, Asked, Job, Trust, Value};
 use sortie_core::{AnyGame, Side};
@@ -168,8 +168,7 @@ impl Audit {
             return Ok(Some(true));
         }
         say(&format!("proving {} claims of workers again", suspects.len()));
-        let mut journal =
-            Journal::open(folder, AUDIT).with_context(|| folder.path.join(AUDIT).display().to_string())?;
+        let mut journal = Journal::open(folder, AUDIT)?;
         let mut own = game.worker(memory_max, &tree.plan().statuses, seed);
         let mut sound = true;
         for number in suspects {
@@ -180,7 +179,7 @@ impl Audit {
             }
             let side = game_side(game, line.job())?;
             let Some(finding) = look(&mut *own, line, number, side, stop) else { return Ok(None) };
-            journal.append(&finding).context("cannot write down what became of a claim")?;
+            journal.append(&finding)?;
             if finding.verdict == Verdict::Refuted {
                 say(&format!(
                     "{} lied: job '{}' was answered with a claim that is false; nothing that it claims counts",
@@ -191,7 +190,7 @@ impl Audit {
             sound &= finding.verdict == Verdict::Confirmed;
             self.note(finding);
         }
-        journal.sync().context(AUDIT)?;
+        journal.sync()?;
         Ok(Some(sound))
     }
 }

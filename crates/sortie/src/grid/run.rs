@@ -208,8 +208,7 @@ pub struct Log {
 impl Log {
     /// The log of the run in a folder.
     pub fn open(folder: &Folder, quiet: bool) -> Result<Log> {
-        let journal = Journal::open(folder, WORKERS)
-            .with_context(|| folder.path.join(WORKERS).display().to_string())?;
+        let journal = Journal::open(folder, WORKERS)?;
         Ok(Log { journal, quiet, known: HashMap::new(), lines: 0, trouble: None })
     }
 
@@ -257,7 +256,7 @@ impl Watcher for Log {
             cpu_seconds: 0.0,
         };
         if let Err(error) = self.journal.append(&line) {
-            self.trouble.get_or_insert(anyhow!("cannot write {WORKERS}: {error}"));
+            self.trouble.get_or_insert(error.into());
         }
         self.known.insert(presence.worker.clone(), (gist, Instant::now()));
     }

@@ -123,7 +123,7 @@ impl Searches<'_> {
 
     /// Writes an answer down before it counts.
     fn take(&mut self, ended: Ended) -> Result<()> {
-        self.journal.append(&ended).context("cannot write the answer down")?;
+        self.journal.append(&ended)?;
         self.ended.push(ended.clone());
         if self.best() == Some(&ended) {
             let seconds = self.begun.elapsed().as_secs_f64();
@@ -221,13 +221,13 @@ pub fn run(
     };
     let options = options(grid, Kind::Solve, &spec.instance, &work)?;
     let stop = crate::session::stop_on_signals()?;
-    let journal = Journal::open(folder, SEARCHES).with_context(|| path.display().to_string())?;
+    let journal = Journal::open(folder, SEARCHES)?;
     let (begun, trouble) = (Instant::now(), None);
     let mut searches = Searches { spec, instance, folder, journal, ledger, ended, begun, quiet, trouble };
     let mut log = Log::open(folder, quiet)?;
     let worked = drive(&mut searches, &options, &NoClaims, &stop, &mut log);
     let closed = log.close();
-    searches.journal.sync().with_context(|| path.display().to_string())?;
+    searches.journal.sync()?;
     if let Some(trouble) = searches.trouble {
         return Err(trouble);
     }
