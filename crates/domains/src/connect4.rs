@@ -5,7 +5,9 @@
 //! in the next column. Everything is done with whole-board shifts (as in J. Tromp's Fhourstones).
 
 mod follow;
+mod oracle;
 mod solve;
+mod strategy;
 
 use crate::grid::{self, Grid, Image, Look, column_name, out_of_range};
 use sortie_core::exact::{Goal, Strategist, Value};
@@ -214,7 +216,10 @@ impl Game for Connect4 {
     }
 
     fn strategist(self: &Arc<Self>, goal: Goal, memory_max: usize) -> Option<Box<dyn Strategist<State, u8>>> {
-        Some(Box::new(Strategy { solver: solve::Solver::new(memory_max), goal }))
+        Some(match (goal.side, goal.at_least) {
+            (Side::First, Value::Win) => Box::new(strategy::Strategy::new(memory_max)),
+            _ => Box::new(Scores { solver: solve::Solver::new(memory_max), goal }),
+        })
     }
 
     fn finished(&self, state: &State, side: Side) -> bool {
@@ -331,13 +336,20 @@ fn rollout_uniform(state: &mut State, moves_max: u32, rng: &mut Rng) -> Option<O
 /// Positions that each move gets at first; three times as many in each round that follows.
 const NODES: u64 = 1000;
 
+impl Strategist<State, u8> for strategy::Strategy {
+    fn answer(&mut self, state: &State, stop: &dyn Fn() -> bool) -> Result<u8, String> {
+        let cell = strategy::Strategy::answer(self, (state.own, state.all), stop)?;
+        Ok((cell.trailing_zeros() as usize / STRIDE) as u8)
+    }
+}
+
 /// The solver as one who knows a strategy.
-struct Strategy {
+struct Scores {
     solver: solve::Solver,
     goal: Goal,
 }
 
-impl Strategist<State, u8> for Strategy {
+impl Strategist<State, u8> for Scores {
     fn answer(&mut self, state: &State, stop: &dyn Fn() -> bool) -> Result<u8, String> {
         let position = (state.own, state.all);
         // What the other side must not reach.
