@@ -84,6 +84,8 @@ pub enum Drill {
 pub enum Bench {
     /// Playouts per second of CPU time, on one thread
     Playouts(BenchPlayouts),
+    /// What is done when nobody names a search, beside all searches that have a name
+    Default(crate::bench::default::BenchDefault),
     /// Random games per second of CPU time, without a tree
     Rollouts(BenchRollouts),
     /// Simulations of a tree search per second, and its memory

@@ -80,6 +80,7 @@ fn command(command: Command) -> ExitCode {
 fn measure(bench: Bench) -> anyhow::Result<Verdict> {
     match bench {
         Bench::Playouts(args) => bench::playouts(&args),
+        Bench::Default(args) => bench::default::run(&args),
         Bench::Rollouts(args) => bench::games::rollouts(&args),
         Bench::Search(args) => bench::games::search(&args),
         Bench::Perft(args) => bench::games::perft(&args),

@@ -441,7 +441,7 @@ pub struct Play {
     pub side: Seats,
     #[command(flatten)]
     pub budget: BudgetArgs,
-    /// Begin at this position instead of the game's own start
+    /// Begin at this position: its line, FEN, SGF, a board as it is drawn, or a file with any of these
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub position: Option<String>,
     /// Write the game here when it ends
@@ -490,6 +490,8 @@ impl BudgetArgs {
 Examples:
   sortie analyse loa
   sortie analyse loa --moves \"b1-b3 a6-c6\" --time 1m --lines 3
+  sortie analyse connect4 --position 4453
+  sortie analyse gomoku --position game.sgf
   sortie analyse connect4 --moves \"d d\" --playouts 100000 --player default:threads=2 --json
 
   echo '{{\"id\":\"a\",\"moves\":[\"d\",\"d\"],\"turns\":[0,1,2],\"playouts\":2000}}' | sortie analyse connect4 --jsonl
@@ -501,7 +503,8 @@ The lines are shown live while the search goes on; Ctrl-C stops it with what it 
 pub struct Analyse {
     /// The game: domain/name, or the domain alone
     pub game: String,
-    /// The position to look at, instead of the game's own start
+    /// The position to look at, instead of the game's own start: its line, FEN, SGF, a board as it is drawn, Connect Four's
+    /// columns (4453), a file with any of these, or - for stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub position: Option<String>,
     /// The moves to play from there first
@@ -534,6 +537,7 @@ pub struct Analyse {
 #[command(after_help = "\
 Examples:
   sortie review game.record --time 2s          a game that `play` saved
+  sortie review game.sgf                       one of other programs
   sortie review runs/duel --number 3           a game of a match
   sortie review runs/duel --number 3 --logged  what its players thought, without a search
 
@@ -541,9 +545,12 @@ A move is an inaccuracy (?!) where it gives away 7 % of the value, a mistake (?)
 What the engine would have played itself is none of them.")]
 #[command(allow_negative_numbers = true)]
 pub struct Review {
-    /// The record of a game, or the folder of a match
+    /// The record of a game, in our form or as SGF, or the folder of a match
     #[arg(value_name = "GAME")]
     pub game: PathBuf,
+    /// What was played, where the file does not tell: domain/name
+    #[arg(long, value_name = "NAME")]
+    pub instance: Option<String>,
     /// Which game of a match [default: the first of its log]
     #[arg(long, value_name = "N")]
     pub number: Option<u64>,

@@ -55,6 +55,12 @@ impl Instance {
             "-" => read_stdin(INSTANCE_BYTES_MAX),
             path => read_text(Path::new(path), INSTANCE_BYTES_MAX),
         })
+        .map_err(|error| match error {
+            OpenError::Parse { path, line, message } if path == "-" => {
+                OpenError::Parse { path: "stdin".into(), line, message }
+            }
+            other => other,
+        })
     }
 
     /// The same, with the text of the file at hand, wherever the file itself may be by now.
@@ -104,18 +110,26 @@ impl Instance {
         }
     }
 
-    /// The same; the domain alone is the first of its examples, and that is said.
+    /// A problem; the domain alone is the first of its examples, and that is said.
     pub fn open_or_first(name: &str) -> Result<Instance> {
+        let instance = Self::first(name)?;
+        instance.problem()?;
+        if instance.name != name {
+            let whole = &instance.name;
+            crate::output::say(&format!("{name} alone: taking {whole}; `sortie list {name}` has more"));
+        }
+        Ok(instance)
+    }
+
+    /// Anything; the domain alone is the first of its examples.
+    pub fn first(name: &str) -> Result<Instance> {
         let Some(entry) = catalogue().entry(name) else { return Self::open(name) };
         let Some(example) = entry.examples.first() else { return Self::open(name) };
         let whole = match example.strip_prefix(entry.name) {
             Some(rest) if rest.starts_with('/') => example.to_string(),
             _ => format!("{name}/{example}"),
         };
-        let instance = Self::open(&whole)?;
-        instance.problem()?;
-        crate::output::say(&format!("{name} alone: taking {whole}; `sortie list {name}` has more"));
-        Ok(instance)
+        Self::open(&whole)
     }
 
     /// Opens a game: `domain/name`, or `domain` alone for the first of its examples.
@@ -203,8 +217,13 @@ impl Instance {
 fn missing(name: &str) -> Option<String> {
     let path = Path::new(name);
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty())?;
-    if path.exists() || !parent.is_dir() {
+    if path.exists() {
         return None;
+    }
+    if !parent.is_dir() {
+        // A folder of runs that nobody has made yet.
+        let ours = parent.starts_with("runs") || name.starts_with(['.', '/']);
+        return ours.then(|| format!("there is no {name}, and no folder {}", parent.display()));
     }
     let there: Vec<String> = parent
         .read_dir()
@@ -221,7 +240,7 @@ fn missing(name: &str) -> Option<String> {
 }
 
 /// Reads what is typed or piped in, as `samegame/-` wants it.
-fn read_stdin(bytes_max: u64) -> Result<String, String> {
+pub fn read_stdin(bytes_max: u64) -> Result<String, String> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| plain(&error))?;
     if bytes.len() as u64 > bytes_max {

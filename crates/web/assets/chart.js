@@ -1,7 +1,7 @@
 // A small line chart in SVG: a step line, bands, a reference line, a cursor for mouse and keyboard. It keeps a bounded
 // number of points and is drawn at most once a frame, however fast data come.
 const NS = "http://www.w3.org/2000/svg";
-const PAD = { left: 60, right: 14, top: 14, bottom: 30 };
+const PAD = { right: 14, top: 14, bottom: 30 };
 
 function element(name, attributes, parent) {
   const node = document.createElementNS(NS, name);
@@ -67,7 +67,7 @@ function shortTime(s) {
 }
 
 export class Chart {
-  // options: axis ("time", "log", "playouts"), steps, zero, label(value)
+  // options: axis ("time", "log", "playouts"), steps, zero, label(value), marks(low, high, count, even)
   constructor(host, options) {
     this.host = host;
     this.options = options;
@@ -115,6 +115,16 @@ export class Chart {
     return { x0, x1: Math.max(x1, x0 + 1e-6), y0: this.options.zero ? y0 : y0 - pad, y1: y1 + pad };
   }
 
+  // What is written along the side: [height, label].
+  heights(y0, y1, count) {
+    const own = this.options.marks?.(y0, y1, count, ticks);
+    if (own) return own;
+    const even = ticks(y0, y1, count);
+    // In short, as long as that tells them apart.
+    const short = Math.abs(y1) >= 1e5 && new Set(even.map(brief)).size === even.length;
+    return even.map((tick) => [tick, short ? brief(tick) : number(tick)]);
+  }
+
   paint() {
     const width = this.host.clientWidth, height = this.host.clientHeight;
     if (!width || !height) return;
@@ -128,19 +138,19 @@ export class Chart {
     }
     const { x0, x1, y0, y1 } = bounds, log = this.options.axis === "log";
     const right = width - PAD.right, bottom = height - PAD.bottom;
+    const many = Math.max(2, height / 60), heights = this.heights(y0, y1, many);
+    // Long labels want more room on the left.
+    const left = Math.max(60, 16 + 6.8 * Math.max(0, ...heights.map(([, label]) => label.length)));
     const fx = log ? (x) => Math.log(Math.max(x, x0)) : (x) => x;
-    const sx = (x) => PAD.left + ((fx(x) - fx(x0)) / (fx(x1) - fx(x0) || 1)) * (right - PAD.left);
+    const sx = (x) => left + ((fx(x) - fx(x0)) / (fx(x1) - fx(x0) || 1)) * (right - left);
     const sy = (y) => bottom - ((y - y0) / (y1 - y0)) * (bottom - PAD.top);
     this.scale = { sx, sy, x0, x1, right, bottom };
-    const heights = ticks(y0, y1, Math.max(2, height / 60));
-    // In short, as long as that tells them apart.
-    const short = Math.abs(y1) >= 1e5 && new Set(heights.map(brief)).size === heights.length;
-    for (const tick of heights) {
-      element("path", { class: "grid", d: `M${PAD.left} ${sy(tick).toFixed(1)}H${right}` }, svg);
-      const text = element("text", { x: PAD.left - 8, y: sy(tick) + 4, "text-anchor": "end" }, svg);
-      text.textContent = short ? brief(tick) : number(tick);
+    for (const [tick, label] of heights) {
+      element("path", { class: "grid", d: `M${left} ${sy(tick).toFixed(1)}H${right}` }, svg);
+      const text = element("text", { x: left - 8, y: sy(tick) + 4, "text-anchor": "end" }, svg);
+      text.textContent = label;
     }
-    const count = Math.max(2, (right - PAD.left) / 90);
+    const count = Math.max(2, (right - left) / 90);
     const decades = [0.001, 0.01, 0.1, 1, 10, 60, 600, 3600, 36000, 86400, 864000].filter((t) => t >= x0 * 0.999 && t <= x1);
     const places = log ? decades.filter((_, i) => i % Math.ceil(decades.length / count) === 0)
       : this.options.axis === "playouts" ? ticks(x0, x1, count) : timeTicks(x0, x1, count);
@@ -149,7 +159,7 @@ export class Chart {
       text.textContent = this.options.axis === "playouts" ? brief(tick) : shortTime(tick);
     }
     if (this.shown !== null) {
-      element("path", { class: "known", d: `M${PAD.left} ${sy(this.shown).toFixed(1)}H${right}` }, svg);
+      element("path", { class: "known", d: `M${left} ${sy(this.shown).toFixed(1)}H${right}` }, svg);
     }
     for (const line of this.lines) {
       if (!line.points.length) continue;

@@ -1,4 +1,5 @@
 // The page of a run: curves that grow, figures, improvements, and a solution that follows the best.
+import { Aims } from "./aims.js";
 import { Chart, brief, number, thin, time } from "./chart.js";
 import { follow } from "./live.js";
 import { Replay } from "./replay.js";
@@ -9,7 +10,9 @@ const at = (id) => document.getElementById(id);
 let points = data.points; // [seconds, playouts, best, (low, middle, high, (entropy))]
 let improvements = data.improvements, improved = data.improved, events = data.events;
 
-const curve = new Chart(at("curve"), { axis: "time", dot: true, label: number });
+const aims = new Aims(data.aims, data.known);
+const marks = (low, high, count, even) => aims.marks(low, high, count, data.known ?? points.at(-1)[2], even);
+const curve = new Chart(at("curve"), { axis: "time", dot: true, label: (score) => aims.told(score), marks });
 const speed = new Chart(at("speed"), { axis: "time", zero: true, label: (value) => `${brief(value)}/s` });
 const entropy = new Chart(at("entropy"), { axis: "time", zero: true, label: (value) => `${value.toFixed(2)} nats, as among ${Math.exp(value).toFixed(1)} moves` });
 curve.known = data.known;
@@ -63,18 +66,14 @@ function draw() {
 function figures(rate) {
   const last = points.at(-1);
   if (!last) return;
-  at("best").textContent = number(last[2]);
+  at("best").textContent = aims.told(last[2]);
   at("time").textContent = time(last[0]);
   if (last[1] !== null) at("playouts").textContent = brief(last[1]);
   if (rate.length) at("rate").textContent = brief(rate.at(-1)[1]);
   at("improved").textContent = number(improved);
   if (improvements.length) at("last").textContent = `last at ${time(improvements.at(-1)[0])}`;
   if (data.known !== null) {
-    const gap = (100 * (data.known - last[2])) / Math.max(Math.abs(data.known), 1e-9);
-    // Best known scores are written with a few digits.
-    const same = Math.abs(data.known - last[2]) <= 1e-9 * Math.max(Math.abs(data.known), Math.abs(last[2])) + 1e-9;
-    at("gap").textContent = same ? "equals the best known" : gap < 0 ? `better than the best known, ${number(data.known)}`
-      : `${Math.abs(gap) >= 1000 ? "far" : `${gap.toFixed(1)} %`} below the best known, ${number(data.known)}`;
+    at("gap").textContent = aims.stands(last[2]);
   }
   document.body.dataset.events = events;
 }
@@ -94,12 +93,12 @@ function rows(table, values) {
 }
 
 function lists() {
-  rows(at("found"), improvements.slice(-ROWS_MAX).reverse().map(([t, score, stream]) => [time(t), number(score), stream ?? ""]));
+  rows(at("found"), improvements.slice(-ROWS_MAX).reverse().map(([t, score, stream]) => [time(t), aims.told(score), stream ?? ""]));
   const details = at("points").closest("details");
   if (details.open) {
     const step = Math.max(1, Math.ceil(points.length / 100));
     rows(at("points"), points.filter((_, i) => i % step === 0 || i === points.length - 1)
-      .map(([t, playouts, best]) => [time(t), playouts === null ? "" : number(Math.round(playouts)), number(best)]));
+      .map(([t, playouts, best]) => [time(t), playouts === null ? "" : number(Math.round(playouts)), aims.told(best)]));
   }
 }
 

@@ -3,6 +3,7 @@
 //! for dark. Within a page a chart is drawn twice, for a wide screen and for a phone, so that what is written can be
 //! read on both; the style shows one of them.
 
+use crate::aims::Packed;
 use crate::show;
 use std::fmt::Write;
 
@@ -40,6 +41,8 @@ pub struct Chart {
     pub lines: Vec<Line>,
     /// Heights with a name: the best score known, the bounds of a test.
     pub levels: Vec<(f64, String)>,
+    /// Heights are scores of two aims, which the marks tell apart.
+    pub packed: Option<Packed>,
 }
 
 /// A line with its band.
@@ -90,7 +93,7 @@ impl Chart {
         let near = self.near_levels();
         let heights = points().flat_map(|p| [p.1[0], p.1[2]]).chain(near.iter().map(|level| level.0));
         let (y_low, y_high) = span(heights, 0.05);
-        let heights = labels(&ticks(y_low, y_high, (bottom - TOP) / 48.0));
+        let heights = marks_of(y_low, y_high, (bottom - TOP) / 48.0, self.packed.as_ref());
         // Long numbers want more room on the left.
         let longest = heights.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
         let left = left.max(16.0 + 6.8 * longest as f64);
@@ -242,6 +245,21 @@ fn ticks(low: f64, high: f64, count: f64) -> Vec<f64> {
     (first..=last.min(first + 20)).map(|i| i as f64 * step).collect()
 }
 
+/// What is written along the side. Of two aims the first, as long as it changes, each mark as far down as the best score
+/// lies below its own; otherwise the second alone.
+fn marks_of(low: f64, high: f64, count: f64, packed: Option<&Packed>) -> Vec<(f64, String)> {
+    let Some(Packed { what, worth, beside }) = packed else { return labels(&ticks(low, high, count)) };
+    let many = |score: f64| (-score - beside) / worth;
+    let (fewest, most) = (many(high).ceil(), many(low).floor());
+    if most > fewest {
+        let step = ((most - fewest) / count).ceil().max(1.0);
+        let counts = (0..=20).map(|i| fewest + f64::from(i) * step).take_while(|&n| n <= most);
+        return counts.map(|n| (-(n * worth + beside), format!("{} {what}", show::score(n)))).collect();
+    }
+    let second = |score: f64| show::score(-score - (-score / worth).floor() * worth);
+    ticks(low, high, count).into_iter().map(|tick| (tick, second(tick))).collect()
+}
+
 /// Ticks with what is written beside them: in short as long as that tells them apart.
 fn labels(ticks: &[f64]) -> Vec<(f64, String)> {
     let large = ticks.iter().any(|tick| tick.abs() >= 1e5);
@@ -263,7 +281,7 @@ mod tests {
     fn chart(lines: Vec<Line>) -> Chart {
         let levels = vec![(4.0, "best known 4".to_string()), (1e6, "far off".to_string())];
         let (title, x_label) = ("a < b".into(), "seconds".into());
-        Chart { title, x_label, across: Across::LogSeconds, steps: true, lines, levels }
+        Chart { title, x_label, across: Across::LogSeconds, steps: true, lines, levels, packed: None }
     }
 
     #[test]
@@ -294,6 +312,16 @@ mod tests {
         let labels = labels(&ticks(-191_700.0, -191_600.0, 4.0));
         assert!(labels.windows(2).all(|two| two[0].1 != two[1].1), "{labels:?}");
         assert_eq!(labels_of(0.0, 400_000.0), ["0", "200 k", "400 k"]);
+    }
+
+    #[test]
+    fn two_aims_are_marked_by_the_first_that_changes() {
+        let packed = Packed { what: "vehicles", worth: 10_000.0, beside: 1700.0 };
+        let told = |low, high| -> Vec<String> {
+            marks_of(low, high, 4.0, Some(&packed)).into_iter().map(|(_, label)| label).collect()
+        };
+        assert_eq!(told(-211_953.0, -191_650.0), ["19 vehicles", "20 vehicles", "21 vehicles"]);
+        assert_eq!(told(-191_800.0, -191_650.0), ["1800", "1750", "1700"]);
     }
 
     fn labels_of(low: f64, high: f64) -> Vec<String> {

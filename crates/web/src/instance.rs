@@ -1,6 +1,6 @@
 //! Instances that pages open: those of run folders, by the copy that lies there, and games by their names alone.
 
-use sortie_core::{AnyGame, AnyProblem, Opened};
+use sortie_core::{AnyGame, Opened};
 use sortie_runs::folder::INSTANCE;
 use sortie_runs::text::read_whole;
 use std::path::Path;
@@ -26,14 +26,6 @@ pub fn open_game(instance: &str) -> Result<Box<dyn AnyGame>, String> {
     match sortie_domains::open(instance, &refuse).map_err(|error| error.to_string())? {
         Opened::Game(game) => Ok(game),
         Opened::Problem(_) => Err(format!("{instance} is a problem for one, not a game for two")),
-    }
-}
-
-/// The best score known of an instance.
-pub fn best_known(folder: &Path, instance: &str) -> Option<f64> {
-    match open_instance(folder, instance) {
-        Ok(Opened::Problem(problem)) => AnyProblem::best_known(&*problem),
-        _ => None,
     }
 }
 

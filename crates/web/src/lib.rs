@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod aims;
 mod chart;
 mod contest;
 mod download;

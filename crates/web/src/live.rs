@@ -2,6 +2,7 @@
 //! place in `events.jsonl` up to which it tells; a reader that comes back names it and misses nothing. News are
 //! gathered for a moment before they are sent, so a page is updated a few times a second however fast a run is.
 
+use crate::aims::Aims;
 use crate::curve::History;
 use crate::folder::EVENTS;
 use crate::http::{Reply, Request, Sink};
@@ -107,7 +108,7 @@ fn follow(folder: &Path, mut place: u64, sink: &mut Sink, mut rounds: Option<u32
 pub fn list(site: &Site, request: &Request) -> Reply {
     let root: PathBuf = site.root.clone();
     let shelf = site.shelf.clone();
-    let known: HashMap<String, Option<f64>> = HashMap::new();
+    let known: HashMap<String, Aims> = HashMap::new();
     let filter = pages::runs::Filter::of(request);
     Reply::stream(move |sink| follow_list(&root, &shelf, &filter, known, sink))
 }
@@ -116,7 +117,7 @@ fn follow_list(
     root: &Path,
     shelf: &Shelf,
     filter: &pages::runs::Filter,
-    mut known: HashMap<String, Option<f64>>,
+    mut known: HashMap<String, Aims>,
     sink: &mut Sink,
 ) -> io::Result<()> {
     let mut told: HashMap<String, String> = HashMap::new();
@@ -131,13 +132,13 @@ fn follow_list(
             if !filter.keeps(&summary) {
                 continue;
             }
-            let best = known
+            let aims = known
                 .entry(summary.told.instance.clone())
-                .or_insert_with(|| crate::instance::best_known(&found.path, &summary.told.instance));
+                .or_insert_with(|| Aims::of(&found.path, &summary.told.instance));
             if summary.state == State::Running || summary.age.is_some_and(|age| age < RECENT_SECONDS) {
                 recent.insert(found.name.clone());
             }
-            rows.insert(found.name.clone(), pages::runs::row(&summary, *best).into_string());
+            rows.insert(found.name.clone(), pages::runs::row(&summary, aims).into_string());
         }
         let first = told.is_empty();
         let changed: Map<String, Value> = rows

@@ -1,11 +1,11 @@
 //! Several runs as one: those that differ in their seed alone make a group, with the median and the middle of its
 //! scores over time; groups of one instance are compared. The same data become a page, markdown, SVG and JSON.
 
+use crate::aims::Aims;
 use crate::chart::{Across, Chart, Line};
 use crate::contest::Log;
 use crate::curve::{Curve, POINTS_MAX};
 use crate::folder::RESULT;
-use crate::instance::best_known;
 use crate::kind::{GAMES, Kind};
 use crate::library;
 use crate::show;
@@ -51,8 +51,8 @@ pub struct Group {
     pub search: String,
     /// What tells it from the other groups, for people.
     pub name: String,
-    /// The best known score of the instance.
-    pub known: Option<f64>,
+    /// How scores of the instance are told, and the best known.
+    pub aims: Aims,
     /// The runs.
     pub members: Vec<Member>,
 }
@@ -212,8 +212,8 @@ pub fn of(summaries: Vec<Summary>, mut left_out: Vec<(String, String)>, at: Opti
         let (instance, search) = summary.group();
         let at = groups.iter().position(|group| group.instance == instance && group.search == search);
         let at = at.unwrap_or_else(|| {
-            let known = best_known(&summary.path, &instance);
-            groups.push(Group { instance, search, name: String::new(), known, members: Vec::new() });
+            let aims = Aims::of(&summary.path, &instance);
+            groups.push(Group { instance, search, name: String::new(), aims, members: Vec::new() });
             groups.len() - 1
         });
         groups[at].members.push(Member { summary, curve });
@@ -236,17 +236,20 @@ impl Report {
     /// The chart of some groups of one instance.
     pub fn chart(&self, groups: &[&Group]) -> Chart {
         let line = |(colour, group): (usize, &&Group)| Line { points: group.band(), colour };
-        let known = groups.first().and_then(|group| group.known);
+        let aims = groups.first().map(|group| group.aims.clone()).unwrap_or_default();
+        let best = groups.iter().flat_map(|group| group.scores(None)).max_by(f64::total_cmp);
         Chart {
             title: format!("Best score over time on {}", groups.first().map_or("", |group| &group.instance)),
             x_label: "time (logarithmic)".into(),
             across: Across::LogSeconds,
             steps: true,
             lines: groups.iter().enumerate().map(line).collect(),
-            levels: known
-                .map(|known| (known, format!("best known {}", show::score(known))))
+            levels: aims
+                .known()
+                .map(|known| (known, format!("best known {}", aims.told(known))))
                 .into_iter()
                 .collect(),
+            packed: best.and_then(|best| aims.packed(best)),
         }
     }
 
@@ -267,7 +270,7 @@ impl Report {
         let group = |group: &Group| {
             let row = Row::of(group, self.at);
             json!({
-                "instance": group.instance, "search": group.search, "best_known": group.known, "runs": row.runs,
+                "instance": group.instance, "search": group.search, "best_known": group.aims.known(), "runs": row.runs,
                 "median": row.median, "median_low": row.interval.map(|i| i.0), "median_high": row.interval.map(|i| i.1),
                 "mean": row.mean, "best": row.best, "worst": row.worst, "gap": row.gap,
                 "members": group.members.iter().map(member).collect::<Vec<_>>(),
@@ -290,12 +293,12 @@ impl Report {
         let mut out = String::from("# Runs\n");
         for (instance, groups) in self.instances() {
             out += &format!("\n## {}\n\n", cell(instance));
-            if let Some(known) = groups[0].known {
-                out += &format!("Best known: {}.\n\n", show::score(known));
+            if let Some(known) = groups[0].aims.known() {
+                out += &format!("Best known: {}.\n\n", groups[0].aims.in_full(known));
             }
             out += "| search | runs | median | 95 % | mean | best | gap |\n|---|--:|--:|---|--:|--:|--:|\n";
             for (group, row) in groups.iter().zip(self.rows(&groups)) {
-                let cells = row.cells().join(" | ");
+                let cells = row.cells(group, self.at).join(" | ");
                 out += &format!("| {} | {cells} |\n", cell(&group.name));
             }
             for said in self.differences(&groups) {
@@ -357,6 +360,8 @@ impl Row {
     pub fn of(group: &Group, at: Option<f64>) -> Row {
         let scores = stats::sorted(group.scores(at));
         let median = stats::median(&scores);
+        let several = scores.first().is_some_and(|&score| group.aims.several(score));
+        let reached = if several { scores.get(scores.len().saturating_sub(1) / 2).copied() } else { median };
         Row {
             runs: scores.len(),
             median,
@@ -364,15 +369,28 @@ impl Row {
             mean: stats::mean(&scores),
             best: scores.last().copied(),
             worst: scores.first().copied(),
-            gap: median.zip(group.known).map(|(median, known)| (known - median) / known.abs().max(1e-9)),
+            gap: reached.and_then(|median| group.aims.share(median)),
         }
     }
 
     /// Runs, median, interval, mean, best, gap; for people.
-    pub fn cells(&self) -> [String; 6] {
-        let number = |value: Option<f64>| {
-            value.map_or("-".into(), |value| show::score((value * 100.0).round() / 100.0))
-        };
+    pub fn cells(&self, group: &Group, at: Option<f64>) -> [String; 6] {
+        let (aims, scores) = (&group.aims, stats::sorted(group.scores(at)));
+        if self.best.is_some_and(|best| aims.several(best)) {
+            // Between two scores of several aims there is none: those that were reached are told.
+            let reached = |value: f64| scores.iter().rev().copied().find(|&score| score <= value + 1e-9);
+            let told =
+                |value: Option<f64>| value.and_then(reached).map_or("-".into(), |value| aims.told(value));
+            let interval = match self.interval {
+                Some((low, high)) => format!("{} to {}", told(Some(low)), told(Some(high))),
+                None => "-".into(),
+            };
+            let gap = self.median.and_then(reached).and_then(|median| aims.gap(median));
+            let (mean, gap) = (aims.mean(&scores).unwrap_or("-".into()), gap.unwrap_or("-".into()));
+            return [self.runs.to_string(), told(self.median), interval, mean, told(self.best), gap];
+        }
+        let number =
+            |value: Option<f64>| value.map_or("-".into(), |value| aims.told((value * 100.0).round() / 100.0));
         let interval = match self.interval {
             Some((low, high)) => format!("{} to {}", number(Some(low)), number(Some(high))),
             None => "-".into(),
@@ -397,6 +415,8 @@ pub struct Comparison {
     pub difference: Option<(f64, f64)>,
     /// The rank test.
     pub test: Option<RankTest>,
+    /// Scores have several aims.
+    pub several: bool,
     /// What to keep in mind.
     pub notes: Vec<String>,
 }
@@ -478,6 +498,7 @@ impl Comparison {
             medians: [stats::median(&x), stats::median(&y)],
             difference: stats::bootstrap_difference(&x, &y, stats::median),
             test: stats::rank_test(&x, &y),
+            several: x.first().is_some_and(|&score| a.aims.several(score)),
             notes,
         }
     }
@@ -520,7 +541,9 @@ impl Comparison {
              two-sided, {kind})",
             100.0 * test.superiority
         );
-        if let Some((low, high)) = self.difference {
+        if self.several {
+            // A difference of packed aims would be no number of anything.
+        } else if let Some((low, high)) = self.difference {
             text += &format!(
                 "; difference of the medians {} to {} (95 %, bootstrap)",
                 show::score((low * 100.0).round() / 100.0),

@@ -3,9 +3,9 @@
 //! On loopback everybody on the machine may; elsewhere nobody without the token. The name in the `Host` line must be
 //! one of ours, so that a page on the web cannot have its own name point here (DNS rebinding) and read what we say.
 
+use crate::aims::Aims;
 use crate::download;
 use crate::http::{self, Answer, Load, Reply, Request};
-use crate::instance::best_known;
 use crate::kind::Kind;
 use crate::library;
 use crate::live;
@@ -27,8 +27,8 @@ use std::time::Instant;
 const TOKEN_MIN: usize = 16;
 /// The cookie that holds it.
 const COOKIE: &str = "sortie";
-/// No more instances are remembered with their best known scores.
-const KNOWN_MAX: usize = 4096;
+/// No more instances are kept open to tell their scores.
+const AIMS_MAX: usize = 1024;
 /// Where what comes from elsewhere must come from us: nothing but our own files, no frames, no forms to others.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -138,8 +138,8 @@ pub struct Site {
     token: Option<String>,
     hosts: Vec<String>,
     loopback: bool,
-    /// Best known scores by instance, so that a list of runs need not open each.
-    known: Mutex<HashMap<String, Option<f64>>>,
+    /// How scores are told, by instance, so that a list of runs need not open each.
+    aims: Mutex<HashMap<String, Aims>>,
 }
 
 impl Site {
@@ -157,23 +157,23 @@ impl Site {
             token: options.token,
             hosts: options.hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
             loopback,
-            known: Mutex::default(),
+            aims: Mutex::default(),
         }
     }
 
-    /// The best known score of an instance.
-    pub fn best_known(&self, folder: &Path, instance: &str) -> Option<f64> {
+    /// How the scores of an instance are told.
+    pub fn aims(&self, folder: &Path, instance: &str) -> Aims {
         // A file of one name may differ from folder to folder.
         let built_in = !folder.join("instance.txt").exists();
-        let mut known = self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(best) = known.get(instance).filter(|_| built_in) {
-            return *best;
+        let mut known = self.aims.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(aims) = known.get(instance).filter(|_| built_in) {
+            return aims.clone();
         }
-        let best = best_known(folder, instance);
-        if built_in && known.len() < KNOWN_MAX {
-            known.insert(instance.to_string(), best);
+        let aims = Aims::of(folder, instance);
+        if built_in && known.len() < AIMS_MAX {
+            known.insert(instance.to_string(), aims.clone());
         }
-        best
+        aims
     }
 
     /// Why a request is turned away, if it is.
@@ -265,7 +265,10 @@ impl Site {
             ["live"] => return live::run(request, &path),
             ["frame"] => return pages::run::frame(request, &path),
             ["file", file] => return pages::run::file(&path, file),
-            ["events"] => return pages::events::page(request, name, &path),
+            ["events"] => {
+                let aims = self.aims(&path, &Summary::glance(name, &path).told.instance);
+                return pages::events::page(request, name, &path, &aims);
+            }
             ["tree"] => return pages::prove::rows(self, request, name, &path),
             ["position"] => return pages::prove::position(self, request, &path),
             _ => {}

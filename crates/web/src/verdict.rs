@@ -133,6 +133,7 @@ impl Verdict {
             steps: false,
             lines: vec![Line { points: log.course.iter().map(point).collect(), colour: 0 }],
             levels: vec![(50.0, "as strong".into())],
+            packed: None,
         })
     }
 
@@ -152,6 +153,7 @@ impl Verdict {
             steps: false,
             lines: vec![ends(low), ends(high), course],
             levels: vec![(high, format!("accept {high:.2}")), (low, format!("reject {low:.2}"))],
+            packed: None,
         })
     }
 }

@@ -91,13 +91,16 @@ fn parse(text: &str) -> Result<Board, (usize, String)> {
         }
         last = number;
         let mut row = Vec::new();
-        for c in line.chars().filter(|c| !c.is_whitespace()) {
+        for (column, c) in (1..).zip(line.chars()).filter(|(_, c)| !c.is_whitespace()) {
             match c.to_digit(10) {
                 Some(colour) if (colour as usize) < COLOURS_MAX => row.push(colour as u8),
                 _ => {
                     return Err((
                         number,
-                        format!("'{c}' is not a colour: expected digits 0 to {}", COLOURS_MAX - 1),
+                        format!(
+                            "column {column}: '{c}' is not a colour: expected digits 0 to {}",
+                            COLOURS_MAX - 1
+                        ),
                     ));
                 }
             }

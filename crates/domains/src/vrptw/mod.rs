@@ -123,8 +123,10 @@ pub struct Vrptw<const W: usize> {
     /// Service begins no later than this, or the vehicle would be home too late.
     due: Vec<f64>,
     service: Vec<f64>,
-    /// Between two places, in length and in time alike.
+    /// From `i` to `j`, in length and in time alike.
     distance: Vec<f64>,
+    /// The same with rows and columns exchanged; empty where both ways are equally long.
+    mirrored: Vec<f64>,
     /// The last moment to leave `i` for `j`.
     leave_by: Vec<f64>,
     everybody: Set<W>,
@@ -197,6 +199,11 @@ impl<const W: usize> Vrptw<W> {
                 };
             }
         }
+        let skew = (0..n).any(|i| (0..i).any(|j| distance[i * n + j] != distance[j * n + i]));
+        let mirrored = match skew {
+            true => (0..n * n).map(|at| distance[at % n * n + at / n]).collect(),
+            false => Vec::new(),
+        };
         let (ready, service) = (times(|p| p.ready), times(|p| p.service));
         check_alone(file, &ready, &due, &service, &distance, scale)?;
         for j in 1..n {
@@ -248,12 +255,20 @@ impl<const W: usize> Vrptw<W> {
             due,
             service,
             distance,
+            mirrored,
             leave_by,
             everybody,
             select: Select::default(),
         };
         vrptw.select = Select::new(&vrptw);
         Ok(vrptw)
+    }
+
+    /// How far it is from every place to `j`.
+    #[inline]
+    fn towards(&self, j: usize) -> &[f64] {
+        let table = if self.mirrored.is_empty() { &self.distance } else { &self.mirrored };
+        &table[j * self.n..][..self.n]
     }
 
     /// Whether the vehicle can serve `j` next and be home in time.
@@ -302,7 +317,7 @@ fn check_alone(
                 arrives / scale
             ));
         }
-        let home = arrives.max(ready[j]) + service[j] + distance[j];
+        let home = arrives.max(ready[j]) + service[j] + distance[j * file.places.len()];
         if home > due[0] {
             return fault(format!(
                 "a vehicle that serves customer {number} is home at {:.2} at the earliest: expected {} or earlier, \

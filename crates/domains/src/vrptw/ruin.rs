@@ -261,7 +261,7 @@ impl<'a, const W: usize> Ruin<'a, W> {
     fn best_place(&mut self, plan: &Plan<W>, j: u16, bound: f64, rng: &mut Rng) -> Option<(usize, usize)> {
         let (vrptw, jj) = (self.vrptw, j as usize);
         let (ready, due, service) = (vrptw.ready[jj], vrptw.due[jj] - CLEAR, vrptw.service[jj]);
-        let row = &vrptw.distance[jj * vrptw.n..][..vrptw.n];
+        let (to, from) = (vrptw.towards(jj), &vrptw.distance[jj * vrptw.n..][..vrptw.n]);
         let (mut best, mut found) = (bound, None);
         for (r, route) in plan.routes.iter().enumerate() {
             if plan.loads[r] + vrptw.demand[jj] > vrptw.capacity {
@@ -270,8 +270,7 @@ impl<'a, const W: usize> Ruin<'a, W> {
             let mut i = 0usize;
             for p in 0..=route.len() {
                 let k = route.get(p).map_or(0, |&k| k as usize);
-                // The table is symmetric: `row` serves for both directions.
-                let arrives = plan.leaves[i] + row[i];
+                let arrives = plan.leaves[i] + to[i];
                 if arrives > due {
                     if plan.leaves[i] > due {
                         break;
@@ -279,8 +278,8 @@ impl<'a, const W: usize> Ruin<'a, W> {
                     i = k;
                     continue;
                 }
-                let cost = row[i] + row[k] - vrptw.distance[i * vrptw.n + k];
-                if cost < best && arrives.max(ready) + service + row[k] <= plan.latest[k] {
+                let cost = to[i] + from[k] - vrptw.distance[i * vrptw.n + k];
+                if cost < best && arrives.max(ready) + service + from[k] <= plan.latest[k] {
                     if self.until_blink == 0 {
                         self.until_blink = rng.below(2 * BLINK);
                     } else {

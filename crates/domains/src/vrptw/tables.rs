@@ -2,8 +2,7 @@
 //! text (`solomon.rs`). What a file is shows in its first line. All become the same tables, with a matrix of distances
 //! where the file has one or rounds as it says.
 //!
-//! Leaves out: maps and coordinates on the sphere, several depots, vehicles that differ, and matrices that are not
-//! symmetric, which the local search does not know.
+//! Leaves out: maps and coordinates on the sphere, several depots, and vehicles that differ.
 
 use super::solomon::{CUSTOMERS_MAX, Fault, Place, Solomon};
 use serde::Deserialize;
@@ -93,19 +92,17 @@ impl Parts {
             if matrix.len() != n * n {
                 return fault(line, format!("{} distances: expected {n} times {n}", matrix.len()));
             }
-            for i in 0..n {
-                for j in 0..n {
-                    if matrix[i * n + j] < 0.0 || matrix[i * n + j] != matrix[j * n + i] {
-                        return fault(
-                            places[i].line.max(1),
-                            format!(
-                                "the distances of rows {} and {} differ or are negative: expected a symmetric matrix",
-                                i + 1,
-                                j + 1
-                            ),
-                        );
-                    }
-                }
+            if let Some(at) = matrix.iter().position(|&distance| distance < 0.0) {
+                let (row, column) = (at / n, at % n);
+                return fault(
+                    places[row].line.max(1),
+                    format!(
+                        "row {} of the matrix has {} in column {}: expected no distance below 0",
+                        row + 1,
+                        matrix[at],
+                        column + 1
+                    ),
+                );
             }
         }
         // A matrix alone says nothing of where they are: a circle, so that there is something to draw.
@@ -515,7 +512,7 @@ mod tests {
         assert!(
             wrong("{\"depot\": {}, \"customers\": [{\"x\": 1}], \"matrix\": [[0]]}").contains("2 times 2")
         );
-        let skew = "{\"depot\": {}, \"customers\": [{}], \"matrix\": [[0, 1], [2, 0]]}";
-        assert!(wrong(skew).contains("symmetric"));
+        let below = "{\"depot\": {}, \"customers\": [{}], \"matrix\": [[0, 1], [-2, 0]]}";
+        assert!(wrong(below).contains("row 2 of the matrix has -2 in column 1"));
     }
 }

@@ -517,6 +517,46 @@ fn tiny_instances_can_be_improved_too() {
     assert_eq!(problem.improve(&end, &[], &mut Rng::new(1, 0)), None);
 }
 
+/// One-way streets: the way there and the way back differ, and what the searches find is worth what a slow sum says, and
+/// is the best of all orders.
+#[test]
+fn a_matrix_may_differ_from_its_mirror_image() {
+    let n = 7;
+    let mut rng = Rng::new(5, 0);
+    let matrix: Vec<f64> =
+        (0..n * n).map(|at| if at % n == at / n { 0.0 } else { 10.0 + rng.below(90) as f64 }).collect();
+    let rows: Vec<String> = matrix.chunks(n).map(|row| format!("{row:?}")).collect();
+    let customers = vec!["{\"demand\": 1}"; n - 1].join(",");
+    let text = format!(
+        "{{\"depot\": {{}}, \"capacity\": 9, \"customers\": [{customers}], \"matrix\": [{}]}}",
+        rows.join(",")
+    );
+    let file = tables::parse(&text).unwrap();
+    let problem = Vrptw::<1>::new(&file, Objective::Distance, 0, None).unwrap();
+    let length = |tour: &[usize]| -> f64 { tour.windows(2).map(|two| matrix[two[0] * n + two[1]]).sum() };
+    let mut orders = vec![vec![0]];
+    for _ in 1..n {
+        let longer = |tour: &Vec<usize>| {
+            let tour = tour.clone();
+            (1..n).filter(|j| !tour.contains(j)).map(|j| [&tour[..], &[j]].concat()).collect::<Vec<_>>()
+        };
+        orders = orders.iter().flat_map(longer).collect();
+    }
+    let best = orders.iter().map(|tour| length(&[&tour[..], &[0]].concat())).fold(f64::INFINITY, f64::min);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let limits = sortie_core::Limits { playouts: Some(2000), ..Default::default() };
+    for search in
+        [Search::Own(Own {}), Search::Nrpa(sortie_core::Nrpa { improve: true, ..Default::default() })]
+    {
+        let control = sortie_core::Control::new(limits.clone(), &stop, &|_| {});
+        let spec = sortie_core::BestOf { search, seed: 1, streams: 1, threads: 1 };
+        let found = sortie_core::AnyProblem::solve(&problem, &spec, &control, Vec::new()).best.unwrap();
+        let tour: Vec<usize> = found.moves.iter().map(|word| word.parse().unwrap()).collect();
+        assert!((length(&[&[0], &tour[..]].concat()) + found.score).abs() < 1e-9, "{found:?}");
+        assert!(-found.score <= best + 1e-9, "{} against {best}", -found.score);
+    }
+}
+
 #[test]
 fn our_records_have_the_best_known_values() {
     let records = [

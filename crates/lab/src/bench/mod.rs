@@ -2,6 +2,7 @@
 //! machine does not change it much. The other benches measure games: see `games`.
 
 pub mod db;
+pub mod default;
 pub mod games;
 #[cfg(feature = "grid")]
 pub mod grid;

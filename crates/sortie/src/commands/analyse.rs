@@ -3,6 +3,7 @@
 
 use crate::Verdict;
 use crate::args::Analyse;
+use crate::convert::position;
 use crate::output::{self, rounded};
 use crate::session::stop_on_signals;
 use crate::source::Instance;
@@ -29,12 +30,9 @@ pub fn run(args: &Analyse) -> Result<Verdict> {
     if args.jsonl {
         return super::analysis::run(args, &instance);
     }
-    let mut board = game.board(args.position.as_deref())?;
-    for word in args.moves.as_deref().unwrap_or_default().split_whitespace() {
-        crate::words::play(&mut *board, word)?;
-    }
+    let (start, board) = position::board(&instance, args.position.as_deref(), args.moves.as_deref())?;
     let mut player = players::open(&args.player, game, args.seed)?;
-    player.set(args.position.as_deref(), board.words())?;
+    player.set(start.as_deref(), board.words())?;
     let (side, lines) = (board.to_move(), args.lines as usize);
     if !args.json {
         output::print(&heading(&instance, &*board))?;

@@ -7,6 +7,7 @@
 
 use crate::args::Analyse;
 use crate::commands::analyse::{answer, name};
+use crate::convert::position::{self, Setup};
 use crate::output;
 use crate::players::Player;
 use crate::source::Instance;
@@ -107,7 +108,7 @@ pub fn run(args: &Analyse, instance: &Instance) -> Result<Verdict> {
     std::thread::scope(|scope| {
         let hands: Vec<_> =
             (0..workers).map(|_| scope.spawn(|| work(args, instance, &player, &shared))).collect();
-        let read = read(args, game, &shared);
+        let read = read(args, instance, &shared);
         shared.lock().over = true;
         shared.changed.notify_all();
         let worked = hands.into_iter().map(|hand| hand.join().expect("a worker does not panic"));
@@ -116,7 +117,7 @@ pub fn run(args: &Analyse, instance: &Instance) -> Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-fn read(args: &Analyse, game: &dyn AnyGame, shared: &Shared) -> Result<()> {
+fn read(args: &Analyse, instance: &Instance, shared: &Shared) -> Result<()> {
     let mut stdin = std::io::stdin().lock();
     for line in 1.. {
         let mut bytes = Vec::new();
@@ -141,7 +142,7 @@ fn read(args: &Analyse, game: &dyn AnyGame, shared: &Shared) -> Result<()> {
             }))?,
             Ok(query) => {
                 let id = query.id.clone();
-                if let Err(error) = obey(query, args, game, shared) {
+                if let Err(error) = obey(query, args, instance, shared) {
                     if error.is::<std::io::Error>() {
                         return Err(error);
                     }
@@ -153,9 +154,9 @@ fn read(args: &Analyse, game: &dyn AnyGame, shared: &Shared) -> Result<()> {
     Ok(())
 }
 
-fn obey(query: Query, args: &Analyse, game: &dyn AnyGame, shared: &Shared) -> Result<()> {
+fn obey(query: Query, args: &Analyse, instance: &Instance, shared: &Shared) -> Result<()> {
     match query.action.as_deref() {
-        None => enqueue(query, args, game, shared),
+        None => enqueue(query, args, instance, shared),
         Some("version") => output::print_json(
             &json!({ "id": query.id, "action": "version", "version": env!("CARGO_PKG_VERSION") }),
         ),
@@ -191,13 +192,18 @@ fn obey(query: Query, args: &Analyse, game: &dyn AnyGame, shared: &Shared) -> Re
     }
 }
 
-fn enqueue(query: Query, args: &Analyse, game: &dyn AnyGame, shared: &Shared) -> Result<()> {
+fn enqueue(query: Query, args: &Analyse, instance: &Instance, shared: &Shared) -> Result<()> {
     let Some(id) = query.id else { anyhow::bail!("expected an id, which the answers carry") };
     if query.playouts == Some(0) || query.seconds.is_some_and(|seconds| !(0.0..=1e6).contains(&seconds)) {
         anyhow::bail!("playouts and seconds: expected more than nothing, and at most a million seconds");
     }
-    let mut board = game.board(query.position.as_deref())?;
-    let mut after = vec![0];
+    let setup = match &query.position {
+        None => Setup::default(),
+        Some(text) => position::read(instance, text)?,
+    };
+    let mut board = instance.game()?.board(setup.start.as_deref())?;
+    setup.moves.iter().try_for_each(|word| board.play(word))?;
+    let mut after = vec![board.words().len()];
     for (i, word) in query.moves.iter().enumerate() {
         words::play(&mut *board, word).map_err(|error| anyhow::anyhow!("move {}: {error:#}", i + 1))?;
         after.push(board.words().len());
@@ -220,7 +226,7 @@ fn enqueue(query: Query, args: &Analyse, game: &dyn AnyGame, shared: &Shared) ->
         let job = Job {
             id: id.clone(),
             turn,
-            start: query.position.clone(),
+            start: setup.start.clone(),
             words: board.words()[..after[turn]].to_vec(),
             budget,
             lines: query.lines.unwrap_or(args.lines as usize).min(1000),

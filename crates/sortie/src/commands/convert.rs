@@ -52,7 +52,7 @@ pub fn run(args: &Convert) -> Result<Verdict> {
     };
     let (record, instance) = match args.game {
         Some(number) => game(&log, number)?,
-        None => read(args)?,
+        None => read(&args.file, args.instance.as_deref())?,
     };
     // Not by `verify`: the game of a match may have been ended by its referee.
     let end = instance.position(&record.moves)?;
@@ -91,11 +91,11 @@ fn term(args: &Convert) -> Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-/// The record in a file of any format.
-fn read(args: &Convert) -> Result<(Record, Instance)> {
-    let path = if args.file.is_dir() { args.file.join(folder::RECORD) } else { args.file.clone() };
-    if args.file.is_dir() && !path.exists() && args.file.join(GAMES).exists() {
-        bail!("{} has many games: say which, as in --game 0", args.file.display());
+/// The record in a file of any format, and what it is of; `told` where the file does not say that.
+pub fn read(file: &Path, told: Option<&str>) -> Result<(Record, Instance)> {
+    let path = if file.is_dir() { file.join(folder::RECORD) } else { file.to_path_buf() };
+    if file.is_dir() && !path.exists() && file.join(GAMES).exists() {
+        bail!("{} has many games: say which, as in --game 0", file.display());
     }
     let text = read_text(&path, BYTES_MAX).map_err(|message| anyhow!("{}: {message}", path.display()))?;
     let format = Format::of(&text).ok_or_else(|| {
@@ -106,7 +106,7 @@ fn read(args: &Convert) -> Result<(Record, Instance)> {
     })?;
     let at = |line: usize, message: &str| anyhow!("{}:{line}: {message}", path.display());
     let read = format.read(&text).map_err(|error| at(error.line, &error.message))?;
-    let name = args.instance.clone().or(read.instance.clone()).ok_or_else(|| {
+    let name = told.map(str::to_string).or(read.instance.clone()).ok_or_else(|| {
         anyhow!("{}: it does not say what it is of: give --instance, as in morpion/5T", path.display())
     })?;
     let read = format.translate(read, &name).map_err(|error| at(error.line, &error.message))?;

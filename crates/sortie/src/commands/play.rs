@@ -4,6 +4,7 @@
 use super::analyse::{ended, name};
 use crate::Verdict;
 use crate::args::{Play, Seats};
+use crate::convert::position;
 use crate::folder::write_whole;
 use crate::output;
 use crate::session::stop_on_signals;
@@ -45,13 +46,16 @@ quit           end";
 pub fn run(args: &Play) -> Result<Verdict> {
     let instance = Instance::open_game(&args.game)?;
     let game = instance.game()?;
-    let board = game.board(args.position.as_deref())?;
+    if args.position.as_deref() == Some("-") {
+        bail!("--position -: moves are typed there: give the position as a text or a file");
+    }
+    let (start, board) = position::board(&instance, args.position.as_deref(), None)?;
     let seed = args.seed.unwrap_or_else(super::solve::draw_seed);
     let player = players::open(&args.player, game, seed)?;
     let mut table = Table {
         args,
         instance: &instance,
-        start: args.position.clone(),
+        start,
         board,
         player,
         seats: args.side,

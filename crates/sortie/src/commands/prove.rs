@@ -5,6 +5,7 @@ use crate::args::Prove as Args;
 use crate::commands::analyse::{ended, name};
 use crate::commands::certificate;
 use crate::contest::{ask_more, claim, fresh_path, processors, read_request, say_stopped};
+use crate::convert::position;
 use crate::database::worker::{Before, Book, Consulting, Reader};
 use crate::database::{self, keep};
 use crate::folder::write_whole;
@@ -95,13 +96,7 @@ impl Said for JobLine {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<Verdict> {
     let instance = Instance::open_game(&args.game)?;
-    let board = {
-        let mut board = instance.game()?.board(args.position.as_deref())?;
-        for word in args.moves.as_deref().unwrap_or_default().split_whitespace() {
-            crate::words::play(&mut *board, word)?;
-        }
-        board
-    };
+    let (start, board) = position::board(&instance, args.position.as_deref(), args.moves.as_deref())?;
     if let (Some(claim), Some(file)) = (&args.claim, &args.certificate) {
         let goal = Goal::parse(claim).ok_or_else(|| {
             anyhow!("--claim {claim}: expected 'first' or 'second', and 'wins' or 'draws at least'")
@@ -130,7 +125,7 @@ pub fn run(args: &Args) -> Result<Verdict> {
     let request = Request {
         format: FORMAT,
         instance: instance.name.clone(),
-        position: args.position.clone(),
+        position: start,
         moves: board.words().to_vec(),
         seed: args.seed,
         memory: args.memory,

@@ -7,7 +7,7 @@ use crate::args::Review;
 use crate::contest::{GAMES, MATCH};
 use crate::output::{self, rounded};
 use crate::session::stop_on_signals;
-use crate::source::{Instance, Source};
+use crate::source::Instance;
 use crate::{Verdict, duration, journal, players, progress};
 use anyhow::{Result, anyhow, bail};
 use serde_json::{Value, json};
@@ -83,11 +83,10 @@ fn find(args: &Review) -> Result<Sheet> {
                 path.display()
             );
         }
-        let source = Source::read(path)?;
-        let instance = source.instance()?;
+        let (record, instance) = super::convert::read(path, args.instance.as_deref())?;
         instance.game()?;
-        let start = source.record.field(crate::source::POSITION).map(str::to_string);
-        let (moves, title) = (source.record.moves, path.display().to_string());
+        let start = record.field(crate::source::POSITION).map(str::to_string);
+        let (moves, title) = (record.moves, path.display().to_string());
         return Ok(Sheet { instance, start, moves, opening: 0, logged: Vec::new(), title });
     }
     let games: Vec<Game> = journal::read(&path.join(GAMES))?;

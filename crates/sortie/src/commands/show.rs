@@ -52,7 +52,7 @@ fn find(args: &Show) -> Result<(Instance, Vec<String>)> {
             bail!("--after needs a record or a run folder: {} is an instance, give --moves", args.what);
         }
         let words = args.moves.as_deref().unwrap_or_default().split_whitespace();
-        return Ok((Instance::open(&args.what)?, words.map(str::to_string).collect()));
+        return Ok((Instance::first(&args.what)?, words.map(str::to_string).collect()));
     }
     if args.moves.is_some() {
         bail!("--moves needs an instance: {} holds moves of its own, give --after", path.display());

@@ -2,6 +2,7 @@
 //! moves keep the line they stood on, so that a move that is not legal is told by its line.
 
 mod morpion;
+pub mod position;
 mod routes;
 mod sgf;
 pub mod terms;
@@ -29,7 +30,7 @@ pub enum Format {
 }
 
 /// What a text of any format says.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub struct Read {
     /// `domain/name`, where the text tells.
     pub instance: Option<String>,
@@ -39,6 +40,19 @@ pub struct Read {
     pub moves: Vec<String>,
     /// The line each stood on, from 1.
     pub lines: Vec<usize>,
+    /// Stones that lie there when the game begins.
+    pub setup: Vec<Stones>,
+}
+
+/// A property of SGF that sets up a position: `AB`, `AW`, `AE` or `PL`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stones {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    pub points: Vec<String>,
+    /// The line it stood on.
+    pub line: usize,
 }
 
 impl Format {
@@ -135,7 +149,13 @@ fn read_record(text: &str) -> Result<Read, Wrong> {
     let head = text.lines().position(|line| line.trim().is_empty()).unwrap_or(0);
     let words = text.lines().enumerate().skip(head);
     let lines = words.flat_map(|(at, line)| line.split_whitespace().map(move |_| at + 1)).collect();
-    Ok(Read { instance: Some(record.instance), fields: record.fields, moves: record.moves, lines })
+    Ok(Read {
+        instance: Some(record.instance),
+        fields: record.fields,
+        moves: record.moves,
+        lines,
+        ..Read::default()
+    })
 }
 
 /// `key = value` of a comment, where it is one.

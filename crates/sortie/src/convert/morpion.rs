@@ -106,7 +106,7 @@ pub fn read_pentasol(text: &str) -> Result<Read, Wrong> {
         return Err(wrong(1, "expected the reference point, as in (28,28)"));
     }
     let (instance, fields) = further(fields);
-    Ok(Read { instance, fields, moves, lines })
+    Ok(Read { instance, fields, moves, lines, ..Read::default() })
 }
 
 /// A file of MSR, as far as it is used.
@@ -215,6 +215,7 @@ pub fn read_msr(text: &str) -> Result<Read, Wrong> {
         fields: told(&msr.other),
         lines: vec![1; moves.len()],
         moves,
+        ..Read::default()
     })
 }
 

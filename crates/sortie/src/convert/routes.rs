@@ -92,5 +92,5 @@ pub fn read(text: &str) -> Result<Read, Wrong> {
         own.splice(..0, head);
     }
     let (instance, fields) = further(own);
-    Ok(Read { instance, fields, moves, lines })
+    Ok(Read { instance, fields, moves, lines, ..Read::default() })
 }

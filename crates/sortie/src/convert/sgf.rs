@@ -1,7 +1,8 @@
-//! Games for two in the Smart Game Format, `FF[4]`: the main line of a game from its own start, as
-//! `sortie_domains::sgf` writes it.
+//! Games for two in the Smart Game Format, `FF[4]`: the main line of a game, as `sortie_domains::sgf` writes it; a game of
+//! others may begin with stones that are set up.
 
-use super::{Read, Wrong, field, further, provenance, wrong};
+use super::{Read, Stones, Wrong, field, further, position, provenance, wrong};
+use crate::source::POSITION;
 use anyhow::{Result, anyhow};
 use sortie_core::Record;
 use sortie_domains::sgf;
@@ -46,58 +47,122 @@ pub fn read(text: &str) -> Result<Read, Wrong> {
     let root = nodes.first().ok_or_else(|| wrong(1, "there is no node in it"))?;
     let of = |name: &str| root.iter().find(|property| property.name == name);
     let mut fields: Vec<(String, String)> =
-        of("C").map(|comment| comment.value.lines().filter_map(field).collect()).unwrap_or_default();
+        of("C").map(|comment| comment.value().lines().filter_map(field).collect()).unwrap_or_default();
     for (name, key) in
         [("PB", "first"), ("PW", "second"), ("DT", "played"), ("SO", "source"), ("EV", "event")]
     {
         if let Some(property) = of(name)
             && !fields.iter().any(|(known, _)| known == key || (key == "played" && known == "found"))
         {
-            fields.push((key.into(), property.value.replace(['\n', '\r'], " ")));
+            fields.push((key.into(), property.value().replace(['\n', '\r'], " ")));
         }
     }
     let (told, fields) = further(fields);
     let instance = told.or_else(|| {
-        let number: u32 = of("GM")?.value.trim().parse().ok()?;
+        let number: u32 = of("GM")?.value().trim().parse().ok()?;
         let domain = GAMES.iter().find(|domain| sgf::number(domain).0 == Some(number))?;
-        let size = of("SZ").and_then(|size| size.value.trim().parse().ok()).or(sgf::number(domain).1)?;
+        let size = of("SZ").and_then(|size| size.value().trim().parse().ok()).or(sgf::number(domain).1)?;
         Some(format!("{domain}/{size}"))
     });
-    let setup = nodes.iter().flatten().find(|property| ["AB", "AW", "AE"].contains(&property.name.as_str()));
-    if let Some(setup) = setup {
-        return Err(wrong(setup.line, "stones are set up: only games from their own start are read"));
+    let (mut moves, mut lines, mut setup) = (Vec::new(), Vec::new(), Vec::new());
+    for property in nodes.iter().flatten() {
+        match property.name.as_str() {
+            "B" | "W" => {
+                // A turn of several stones may be written as several values.
+                moves.push(property.values.concat());
+                lines.push(property.line);
+            }
+            "AB" | "AW" | "AE" | "PL" => {
+                if !moves.is_empty() {
+                    return Err(wrong(property.line, "stones are set up after a move: only before is read"));
+                }
+                let Property { name, values, line } = property;
+                setup.push(Stones { name: name.clone(), points: values.clone(), line: *line });
+            }
+            _ => {}
+        }
     }
-    let (mut moves, mut lines) = (Vec::new(), Vec::new());
-    for property in nodes.iter().flatten().filter(|property| property.name == "B" || property.name == "W") {
-        moves.push(property.value.clone());
-        lines.push(property.line);
-    }
-    Ok(Read { instance, fields, moves, lines })
+    Ok(Read { instance, fields, moves, lines, setup })
 }
 
-/// The moves of a file in our words, once it is known what is played.
+/// The moves of a file in our words, and the position they begin at, once it is known what is played.
 pub fn translate(read: Read, instance: &str) -> Result<Read, Wrong> {
     let domain = instance.split('/').next().unwrap_or_default();
     let (board, mut moves, mut lines) = (sgf::size(instance), Vec::new(), Vec::new());
-    for (value, line) in read.moves.iter().zip(read.lines) {
+    for (value, line) in read.moves.iter().zip(&read.lines) {
         // These end a game without a move.
         if ["resign", "draw", "forfeit", "time", ""].contains(&value.trim().to_ascii_lowercase().as_str()) {
             break;
         }
         let cut: String = value.chars().take(40).collect();
         let found = words(domain, board, value)
-            .ok_or_else(|| wrong(line, format!("'{cut}' is not a move of {domain}")))?;
-        lines.extend(found.iter().map(|_| line));
+            .ok_or_else(|| wrong(*line, format!("'{cut}' is not a move of {domain}")))?;
+        lines.extend(found.iter().map(|_| *line));
         moves.extend(found);
     }
-    Ok(Read { moves, lines, ..read })
+    let mut fields = read.fields;
+    if let Some(start) = set_up(domain, board, &read.setup)? {
+        fields.insert(0, (POSITION.into(), start));
+    }
+    Ok(Read { moves, lines, fields, ..read })
+}
+
+/// The position of stones that are set up, as the game writes it.
+fn set_up(domain: &str, board: Option<usize>, setup: &[Stones]) -> Result<Option<String>, Wrong> {
+    let Some(last) = setup.last() else { return Ok(None) };
+    let size = board.filter(|size| (1..=26).contains(size)).ok_or_else(|| {
+        wrong(last.line, format!("stones are set up, which is read for square boards only, not for {domain}"))
+    })?;
+    let (mut rows, mut side) = (vec![vec![None; size]; size], None);
+    for Stones { name, points, line } in setup {
+        for text in points {
+            let no =
+                || wrong(*line, format!("{name}[{}] is no cell", text.chars().take(20).collect::<String>()));
+            match name.as_str() {
+                "PL" => side = Some(text.trim().eq_ignore_ascii_case("b")),
+                _ => {
+                    // Two corners stand for all between them.
+                    let (from, to) = text.split_once(':').unwrap_or((text, text));
+                    let (from, to) = (cell(domain, size, from), cell(domain, size, to));
+                    let ((left, top), (right, below)) = from.zip(to).ok_or_else(no)?;
+                    let stone = (name != "AE").then_some(name == "AB");
+                    for row in rows.iter_mut().take(below + 1).skip(top) {
+                        row.iter_mut().take(right + 1).skip(left).for_each(|cell| *cell = stone);
+                    }
+                }
+            }
+        }
+    }
+    let count = |which| rows.iter().flatten().filter(|cell| **cell == Some(which)).count();
+    let side = side.or_else(|| position::turn(domain, count(true), count(false)));
+    let side = side.ok_or_else(|| wrong(last.line, "who is to move? expected PL[B] or PL[W]"))?;
+    Ok(Some(position::line(&rows, side)))
+}
+
+/// A point: its column and its row from the top.
+fn cell(domain: &str, size: usize, point: &str) -> Option<(usize, usize)> {
+    let point = point.trim().to_ascii_lowercase();
+    let (column, row) = point.split_at_checked(1)?;
+    let letter = |text: &str| Some(usize::from(text.bytes().next()?.checked_sub(b'a')?));
+    let row = match domain {
+        "gomoku" | "connect6" if row.len() == 1 => letter(row)?,
+        "hex" => row.parse::<usize>().ok()?.checked_sub(1)?,
+        _ => size.checked_sub(row.parse().ok()?)?,
+    };
+    Some((letter(column)?, row)).filter(|&(column, row)| column < size && row < size)
 }
 
 struct Property {
     name: String,
-    /// The first of its values.
-    value: String,
+    /// One or more.
+    values: Vec<String>,
     line: usize,
+}
+
+impl Property {
+    fn value(&self) -> &str {
+        &self.values[0]
+    }
 }
 
 /// The nodes of the main line: of every choice the first.
@@ -134,10 +199,7 @@ fn parse(text: &str) -> Result<Vec<Vec<Property>>, Wrong> {
                 if values.is_empty() {
                     return Err(wrong(begun, format!("{name} has no value: expected one in brackets")));
                 }
-                let moves = name == "B" || name == "W";
-                // A turn of several stones may be written as several values.
-                let value = if moves { values.concat() } else { values.swap_remove(0) };
-                nodes.last_mut().expect("not empty").push(Property { name, value, line: begun });
+                nodes.last_mut().expect("not empty").push(Property { name, values, line: begun });
             }
             other => {
                 let near: String = text[at..].chars().take(20).collect();

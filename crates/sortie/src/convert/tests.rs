@@ -165,7 +165,7 @@ fn what_is_wrong_is_told_by_its_line() {
         (Format::Sgf, "(;B[a1]\n;W", 2, "has no value"),
         (Format::Sgf, "(;B[a1]\n;W[b2]\n", 3, "closing parenthesis"),
         (Format::Sgf, "(;B[a1]\n%", 2, "no place"),
-        (Format::Sgf, "(;\nAB[aa];W[bb])", 2, "set up"),
+        (Format::Sgf, "(;B[bb]\nAB[aa];W[cc])", 2, "set up after a move"),
     ] {
         let error = format.read(text).unwrap_err();
         assert!(error.line == line && error.message.contains(says), "{text:?}: {error:?}");
@@ -182,8 +182,25 @@ fn what_is_wrong_is_told_by_its_line() {
 fn no_text_makes_it_panic() {
     let mut rng = Rng::new(5, 0);
     let whole: Vec<String> = RECORDS.iter().map(|(_, name)| shipped(name).to_string()).collect();
-    let parts =
-        ["(;", ")", "B[", "aa]", "Route #1:", " 3", "(28,28)\n", "- +2", "{", "MS1:", "\\", "é", "\n", "x"];
+    let parts = [
+        "(;",
+        ")",
+        "B[",
+        "AB[",
+        "PL[",
+        "aa]",
+        "aa:cc]",
+        "Route #1:",
+        " 3",
+        "(28,28)\n",
+        "- +2",
+        "{",
+        "MS1:",
+        "\\",
+        "é",
+        "\n",
+        "x",
+    ];
     for _ in 0..3000 {
         let mut text: String = (0..rng.below(12)).map(|_| parts[rng.below(parts.len())]).collect();
         if rng.below(20) == 0 {

@@ -11,9 +11,10 @@ pub fn style() -> String {
 }
 
 /// Name, media type, content.
-const FILES: [(&str, &str, &str); 9] = [
+const FILES: [(&str, &str, &str); 10] = [
     ("page.js", "text/javascript; charset=utf-8", include_str!("../../assets/page.js")),
     ("chart.js", "text/javascript; charset=utf-8", include_str!("../../assets/chart.js")),
+    ("aims.js", "text/javascript; charset=utf-8", include_str!("../../assets/aims.js")),
     ("live.js", "text/javascript; charset=utf-8", include_str!("../../assets/live.js")),
     ("run.js", "text/javascript; charset=utf-8", include_str!("../../assets/run.js")),
     ("runs.js", "text/javascript; charset=utf-8", include_str!("../../assets/runs.js")),

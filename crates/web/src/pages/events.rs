@@ -1,6 +1,7 @@
 //! The events of a run, the newest first, a screenful at a time.
 
 use super::{explain, link, page as whole};
+use crate::aims::Aims;
 use crate::folder::EVENTS;
 use crate::http::{Reply, Request};
 use crate::lines::read_back;
@@ -15,7 +16,7 @@ const LINES: usize = 100;
 const BYTES: u64 = 256 << 10;
 
 /// The page.
-pub fn page(request: &Request, name: &str, folder: &Path) -> Reply {
+pub fn page(request: &Request, name: &str, folder: &Path, aims: &Aims) -> Reply {
     let before = request.ask("before").and_then(|text| text.parse().ok()).unwrap_or(u64::MAX);
     let lines = match read_back(&folder.join(EVENTS), before, BYTES, LINES) {
         Ok(lines) => lines,
@@ -32,7 +33,7 @@ pub fn page(request: &Request, name: &str, folder: &Path) -> Reply {
         }
         div.scroll { table.events {
             thead { tr { th.number { "Time" } th { "Event" } th { "What it says" } } }
-            tbody { @for (_, line) in lines.iter().rev() { (row(line)) } }
+            tbody { @for (_, line) in lines.iter().rev() { (row(line, aims)) } }
         } }
         nav.pager aria-label="Pages of events" {
             @if before != u64::MAX { a href={ (link(name)) "/events" } { "Newest" } }
@@ -43,7 +44,7 @@ pub fn page(request: &Request, name: &str, folder: &Path) -> Reply {
     whole(200, &format!("Events of {name}"), "/", None, &body)
 }
 
-fn row(line: &str) -> Markup {
+fn row(line: &str, aims: &Aims) -> Markup {
     let Ok(Value::Object(event)) = serde_json::from_str::<Value>(line) else {
         let cut: String = line.chars().take(200).collect();
         return html! { tr.torn { td {} td { "not an event" } td { code { (cut) } } } };
@@ -55,7 +56,7 @@ fn row(line: &str) -> Markup {
         (None, Some(time)) => time.replace('T', " ").replace('Z', ""),
         _ => String::new(),
     };
-    html! { tr { td.number { (when) } td { span.kind.(class(&kind)) { (kind) } } td { (said(&event)) } } }
+    html! { tr { td.number { (when) } td { span.kind.(class(&kind)) { (kind) } } td { (said(&event, aims)) } } }
 }
 
 /// A class is a word of ours, never one from a file.
@@ -68,10 +69,21 @@ fn class(kind: &str) -> &'static str {
     }
 }
 
-fn said(event: &Map<String, Value>) -> String {
+/// Numbers of an event that are scores.
+const SCORES: [&str; 4] = ["score", "best", "target", "band"];
+
+fn said(event: &Map<String, Value>, aims: &Aims) -> String {
     let part = |(key, value): (&String, &Value)| match value {
+        Value::Number(number) if SCORES.contains(&key.as_str()) => {
+            Some(format!("{key} {}", aims.told(number.as_f64()?)))
+        }
         Value::Number(number) => Some(format!("{} {}", key.replace('_', " "), show::score(number.as_f64()?))),
         Value::String(text) => Some(format!("{} {text}", key.replace('_', " "))),
+        Value::Array(scores) if SCORES.contains(&key.as_str()) => {
+            let told: Vec<String> =
+                scores.iter().filter_map(Value::as_f64).map(|score| aims.told(score)).collect();
+            Some(format!("{key} {}", told.join(" / ")))
+        }
         Value::Null => None,
         other => Some(format!("{} {other}", key.replace('_', " "))),
     };

@@ -13,10 +13,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub fn section(report: &Report, instance: &str, groups: &[&Group]) -> Markup {
     let rows = report.rows(groups);
     let chart = report.chart(groups);
-    let known = groups.first().and_then(|group| group.known);
+    let aims = groups.first().map(|group| group.aims.clone()).unwrap_or_default();
     html! {
         section.card.wide {
-            div.cardhead { h2 { (instance) } @if let Some(known) = known { span.muted { "best known " (show::score(known)) } } }
+            div.cardhead { h2 { (instance) } @if let Some(known) = aims.known() { span.muted { "best known " (aims.in_full(known)) } } }
             @if chart.is_flat() { p.muted { "No chart: nothing was improved after the first score." } }
             @else { (PreEscaped(chart.markup())) }
             div.scroll { table.numbers {
@@ -26,7 +26,7 @@ pub fn section(report: &Report, instance: &str, groups: &[&Group]) -> Markup {
                 } }
                 tbody { @for (i, (group, row)) in groups.iter().zip(&rows).enumerate() {
                     tr { th scope="row" { span.key.(format!("s{}", i % COLOURS)) { (group.name) } }
-                        @for cell in row.cells() { td.number { (cell) } } }
+                        @for cell in row.cells(group, report.at) { td.number { (cell) } } }
                 } }
             } }
             @let said = report.differences(groups);
@@ -96,7 +96,7 @@ fn members(report: &Report, groups: &[&Group]) -> Markup {
             tbody { @for group in groups { @for member in &group.members {
                 @let run = &member.summary;
                 tr { td { (run.name) } td { (group.name) } td.number { (run.told.seed.map(|s| s.to_string()).unwrap_or_default()) }
-                    td.number { (member.best(report.at).map(show::score).unwrap_or_default()) }
+                    td.number { (member.best(report.at).map(|best| group.aims.told(best)).unwrap_or_default()) }
                     td.number { (run.playouts.map(show::count).unwrap_or_default()) }
                     td.number { (run.seconds.map(show::time).unwrap_or_default()) } td { (run.state.name()) } }
             } } }

@@ -2,6 +2,7 @@
 //! goes on.
 
 use super::{data, explain, link, page as whole, pill, replay, trouble};
+use crate::aims::Aims;
 use crate::curve::History;
 use crate::folder::{EVENTS, RECORD, RESULT};
 use crate::http::{Reply, Request};
@@ -44,7 +45,7 @@ const FILES: [&str; 12] = [
 /// The page.
 pub fn page(site: &Site, run: &Summary) -> Reply {
     let history = run.history().unwrap_or_else(|_| History::new(0, 2));
-    let known = site.best_known(&run.path, &run.told.instance);
+    let aims = site.aims(&run.path, &run.told.instance);
     let record = run.record();
     let mut said = run.trouble.clone();
     if history.skipped > 0 {
@@ -72,7 +73,8 @@ pub fn page(site: &Site, run: &Summary) -> Reply {
         "improvements": improvements,
         "improved": history.improved,
         "events": history.events,
-        "known": known,
+        "known": aims.known(),
+        "aims": aims.to_json(run.best),
         "kin": kin.as_ref().map(|kin| &kin.0),
         "kin_count": kin.as_ref().map(|kin| kin.1),
         "kin_address": format!("{}/kin", link(&run.name)),
@@ -83,7 +85,7 @@ pub fn page(site: &Site, run: &Summary) -> Reply {
     let body = html! {
         (head(run))
         (trouble(&said))
-        (tiles(run, &history, known))
+        (tiles(run, &history, &aims))
         div.columns {
             section.card.wide aria-labelledby="curve-title" {
                 div.cardhead {
@@ -99,7 +101,7 @@ pub fn page(site: &Site, run: &Summary) -> Reply {
                     span.key.s0 { "best" }
                     @if run.told.streams > 1 { " " span.key.band0 #streams-key { "streams: 10 to 90 %, median" } }
                     " " span.key.band1 #kin-key hidden[kin.is_none()] { "the " span #kin-count { (kin.as_ref().map_or(0, |kin| kin.1)) } " runs of other seeds: 10 to 90 %, median" }
-                    @if known.is_some() { " " span.key.known { "best known" } }
+                    @if aims.known().is_some() { " " span.key.known { "best known" } }
                 }
                 details {
                     summary { "As a table" }
@@ -183,12 +185,12 @@ pub fn head(run: &Summary) -> Markup {
     }
 }
 
-fn tiles(run: &Summary, history: &History, known: Option<f64>) -> Markup {
+fn tiles(run: &Summary, history: &History, aims: &Aims) -> Markup {
     let last = history.improvements.back();
     html! {
         dl.tiles {
-            div { dt { "Best" } dd #best { (run.best.map_or("–".into(), show::score)) }
-                dd.sub #gap { @if let Some((best, known)) = run.best.zip(known) { (show::gap(best, known)) } } }
+            div { dt { "Best" } dd #best { (run.best.map_or("–".into(), |best| aims.in_full(best))) }
+                dd.sub #gap { (run.best.and_then(|best| aims.stands(best)).unwrap_or_default()) } }
             div { dt { "Playouts" } dd #playouts { (run.playouts.map_or("–".into(), show::brief)) } dd.sub { "of all streams" } }
             div { dt { "Playouts/s" } dd #rate { (run.rate.map_or("–".into(), show::brief)) } dd.sub { (threads(run.told.threads)) } }
             div { dt { "Time" } dd #time { (run.seconds.map_or("–".into(), show::time)) } dd.sub { @if !run.told.limits.is_empty() { "limit " (run.told.limits) } } }
@@ -304,7 +306,11 @@ pub fn frame(request: &Request, folder: &Path) -> Reply {
     };
     let after = request.ask("after").and_then(|text| text.parse().ok()).unwrap_or(usize::MAX);
     match frame_of(folder, &record, after.min(record.moves.len())) {
-        Ok(position) => Reply::json(&frame_json(&position, &record.moves, after)),
+        Ok((position, told)) => {
+            let mut frame = frame_json(&position, &record.moves, after);
+            frame["score"] = json!(told);
+            Reply::json(&frame)
+        }
         Err(why) => refuse(&why),
     }
 }
@@ -328,12 +334,21 @@ pub fn refuse(why: &str) -> Reply {
     Reply { status: 404, ..Reply::json(&json!({ "error": super::sentence(why) })) }
 }
 
-fn frame_of(folder: &Path, record: &Record, after: usize) -> Result<Position, String> {
+/// A position of a solution, and its score in the words of the domain.
+fn frame_of(folder: &Path, record: &Record, after: usize) -> Result<(Position, String), String> {
     let words = &record.moves[..after.min(record.moves.len()).min(FRAMES_MAX)];
     let cannot = |why: String| format!("the solution cannot be drawn: {why}");
     match open_instance(folder, &record.instance).map_err(cannot)? {
-        Opened::Problem(problem) => problem.position(words).map_err(|error| cannot(error.to_string())),
-        Opened::Game(game) => game.position(words).map_err(|error| cannot(error.to_string())),
+        Opened::Problem(problem) => {
+            let position = problem.position(words).map_err(|error| cannot(error.to_string()))?;
+            let told = Aims::from(problem).told(position.score);
+            Ok((position, told))
+        }
+        Opened::Game(game) => {
+            let position = game.position(words).map_err(|error| cannot(error.to_string()))?;
+            let told = show::score(position.score);
+            Ok((position, told))
+        }
     }
 }
 

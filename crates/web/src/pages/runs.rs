@@ -2,6 +2,7 @@
 //! groups are in the address, so that a link shows the same to somebody else; long lists are shown in parts.
 
 use super::{link, pill};
+use crate::aims::Aims;
 use crate::http::{Reply, Request, encode};
 use crate::kind::Kind;
 use crate::library;
@@ -153,10 +154,10 @@ impl View {
         }
     }
 
-    fn order(&self, runs: &mut [(Summary, Option<f64>)]) {
-        let by = |a: &(Summary, Option<f64>), b: &(Summary, Option<f64>)| {
+    fn order(&self, runs: &mut [(Summary, Aims)]) {
+        let by = |a: &(Summary, Aims), b: &(Summary, Aims)| {
             // What has no such number comes last, however the others are ordered.
-            let number = |of: fn(&(Summary, Option<f64>)) -> Option<f64>, falls: bool| {
+            let number = |of: fn(&(Summary, Aims)) -> Option<f64>, falls: bool| {
                 let (x, y) = (of(a), of(b));
                 match (x, y) {
                     (Some(x), Some(y)) if falls != self.turned => y.total_cmp(&x),
@@ -167,8 +168,7 @@ impl View {
             let text = |x: &str, y: &str| {
                 if self.turned { natural(y).cmp(&natural(x)) } else { natural(x).cmp(&natural(y)) }
             };
-            let told =
-                |run: &(Summary, Option<f64>)| (run.0.told.instance.clone(), run.0.told.search.clone());
+            let told = |run: &(Summary, Aims)| (run.0.told.instance.clone(), run.0.told.search.clone());
             match self.column {
                 Column::Run => text(&a.0.name, &b.0.name),
                 Column::Instance => {
@@ -177,7 +177,7 @@ impl View {
                 }
                 Column::Seed => number(|run| run.0.told.seed.map(|seed| seed as f64), false),
                 Column::Best => number(|run| run.0.best, true),
-                Column::Gap => number(|run| Some(show::gap_share(run.0.best?, run.1?)), false),
+                Column::Gap => number(|run| run.1.behind(run.0.best?), false),
                 Column::Rate => number(|run| run.0.rate, true),
                 Column::Time => number(|run| run.0.seconds, true),
                 Column::Lately => {
@@ -225,12 +225,12 @@ fn page_body(site: &Site, view: &View) -> (Markup, bool) {
         runs.iter().map(|run| run.told.instance.clone()).filter(|name| !name.is_empty()).collect();
     instances.sort_by_key(|name| natural(name));
     instances.dedup();
-    let mut runs: Vec<(Summary, Option<f64>)> = runs
+    let mut runs: Vec<(Summary, Aims)> = runs
         .into_iter()
         .filter(|run| filter.keeps(run))
         .map(|run| {
-            let known = site.best_known(&run.path, &run.told.instance);
-            (run, known)
+            let aims = site.aims(&run.path, &run.told.instance);
+            (run, aims)
         })
         .collect();
     view.order(&mut runs);
@@ -291,7 +291,7 @@ fn page_body(site: &Site, view: &View) -> (Markup, bool) {
                         th { span.hidden { "Compare" } }
                         @for (name, ..) in COLUMNS { (view.heading(name)) }
                     } }
-                    tbody { @for (run, known) in shown { (row(run, *known)) } }
+                    tbody { @for (run, aims) in shown { (row(run, aims)) } }
                 }
                 (pages(view, runs.len()))
             }
@@ -324,7 +324,7 @@ fn pages(view: &View, rows: usize) -> Markup {
 }
 
 /// Runs that differ in their seed alone, as one row.
-fn groups(view: &View, runs: &[(Summary, Option<f64>)]) -> Markup {
+fn groups(view: &View, runs: &[(Summary, Aims)]) -> Markup {
     let mut order: Vec<(String, String)> = Vec::new();
     let mut members: std::collections::HashMap<(String, String), Vec<usize>> =
         std::collections::HashMap::new();
@@ -350,8 +350,9 @@ fn groups(view: &View, runs: &[(Summary, Option<f64>)]) -> Markup {
                 @let members = &members[group];
                 @let of = |what: fn(&Summary) -> Option<f64>| stats::sorted(members.iter().filter_map(|&i| what(&runs[i].0)));
                 @let scores = of(|run| run.best);
-                @let median = stats::quantile(&scores, 0.5);
-                @let known = runs[members[0]].1;
+                // One that was reached: between two there may be none.
+                @let median = scores.get(scores.len().saturating_sub(1) / 2).copied();
+                @let aims = &runs[members[0]].1;
                 @let at_work = members.iter().filter(|&&i| runs[i].0.state == State::Running).count();
                 @let address = view.address(&[("instance", &group.0), ("search", &group.1), ("group", ""), ("page", "")]);
                 tr {
@@ -359,9 +360,9 @@ fn groups(view: &View, runs: &[(Summary, Option<f64>)]) -> Markup {
                     th scope="row" { a href=(address) { (group.0) } @if at_work > 0 { " " (pill(State::Running)) } }
                     td data-label="Search" { (group.1) }
                     td.number data-label="Seeds" { (members.len()) }
-                    td.number data-label="Median" { b { (median.map(show::score).unwrap_or_default()) } }
-                    td.number data-label="Best" { (scores.last().copied().map(show::score).unwrap_or_default()) }
-                    td.number data-label="Gap" { (median.zip(known).map(|(best, known)| gap(best, known)).unwrap_or_default()) }
+                    td.number data-label="Median" { b { (median.map(|median| aims.told(median)).unwrap_or_default()) } }
+                    td.number data-label="Best" { (scores.last().map(|&best| aims.told(best)).unwrap_or_default()) }
+                    td.number data-label="Gap" { (median.and_then(|best| aims.gap(best)).unwrap_or_default()) }
                     td.number data-label="Playouts/s" { (stats::quantile(&of(|run| run.rate), 0.5).map(show::brief).unwrap_or_default()) }
                 }
             } }
@@ -378,7 +379,7 @@ pub fn page(site: &Site, request: &Request) -> Reply {
 }
 
 /// A row of the table. Also what the live list sends.
-pub fn row(run: &Summary, known: Option<f64>) -> Markup {
+pub fn row(run: &Summary, aims: &Aims) -> Markup {
     let told = &run.told;
     let shown = super::run::title(run);
     html! {
@@ -397,22 +398,12 @@ pub fn row(run: &Summary, known: Option<f64>) -> Markup {
                 }
             }
             td.number data-label="Seed" { @if run.kind == Kind::Solve { (told.seed.map(|seed| seed.to_string()).unwrap_or_default()) } }
-            td.number data-label="Best" { @let best = best(run); @if !best.is_empty() { b { (best) } } }
-            td.number data-label="Gap" { (run.best.zip(known).map(|(best, known)| gap(best, known)).unwrap_or_default()) }
+            td.number data-label="Best" { @let best = best(run, aims); @if !best.is_empty() { b { (best) } } }
+            td.number data-label="Gap" { (run.best.and_then(|best| aims.gap(best)).unwrap_or_default()) }
             td.number data-label="Playouts/s" { (run.rate.map(show::brief).unwrap_or_default()) }
             td.number data-label="Time" { (run.seconds.map(show::time).unwrap_or_default()) }
             td.number data-label="Updated" { (run.age.map(show::ago).unwrap_or_default()) }
         }
-    }
-}
-
-fn gap(best: f64, known: f64) -> String {
-    if show::same_score(best, known) {
-        "0".into()
-    } else if best > known {
-        "record".into()
-    } else {
-        show::gap_percent(best, known)
     }
 }
 
@@ -428,9 +419,9 @@ fn about(run: &Summary) -> String {
     }
 }
 
-fn best(run: &Summary) -> String {
+fn best(run: &Summary, aims: &Aims) -> String {
     match (run.best, run.games.zip(Some("games")).or(run.jobs.zip(Some("jobs")))) {
-        (Some(best), _) => show::score(best),
+        (Some(best), _) => aims.told(best),
         (None, Some((1, what))) => format!("1 {}", what.trim_end_matches('s')),
         (None, Some((count, what))) => format!("{} {what}", show::count(count as f64)),
         _ => String::new(),
@@ -468,11 +459,10 @@ mod tests {
         let run = |name: &str, best: Option<f64>| {
             let mut summary = Summary::glance(name, std::path::Path::new("/nowhere"));
             summary.best = best;
-            (summary, Some(100.0))
+            (summary, Aims::of(std::path::Path::new("/nowhere"), "samegame/1"))
         };
         let mut runs = vec![run("s10", Some(5.0)), run("s9", None), run("s1", Some(99.0))];
-        let names =
-            |runs: &[(Summary, Option<f64>)]| runs.iter().map(|run| run.0.name.clone()).collect::<Vec<_>>();
+        let names = |runs: &[(Summary, Aims)]| runs.iter().map(|run| run.0.name.clone()).collect::<Vec<_>>();
         view("/?sort=run").order(&mut runs);
         assert_eq!(names(&runs), ["s1", "s9", "s10"]);
         view("/?sort=best").order(&mut runs);
