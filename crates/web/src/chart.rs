@@ -321,7 +321,7 @@ mod tests {
             marks_of(low, high, 4.0, Some(&packed)).into_iter().map(|(_, label)| label).collect()
         };
         assert_eq!(told(-211_953.0, -191_650.0), ["19 vehicles", "20 vehicles", "21 vehicles"]);
-        assert_eq!(told(-191_800.0, -191_650.0), ["1800", "1750", "1700"]);
+        assert_eq!(told(-191_800.0, -191_650.0), ["1800", "1750", "1700", "1650"]);
     }
 
     fn labels_of(low: f64, high: f64) -> Vec<String> {

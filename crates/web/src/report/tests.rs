@@ -59,7 +59,7 @@ fn routes_are_told_in_vehicles_and_distance() {
     ] {
         assert!(text.contains(told), "{told}: {text}");
     }
-    assert!(text.contains("19.7 vehicles") && !text.contains("difference of the medians"), "{text}");
+    assert!(text.contains("19.67 vehicles") && !text.contains("difference of the medians"), "{text}");
     for raw in ["191762", "-19", "-20", "-21"] {
         assert!(!text.contains(raw) && !page.contains(&format!(">{raw}")), "{raw}: {text}");
     }
