@@ -22,11 +22,15 @@ from typing import Any
 
 import sortie_search as so
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "tests"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "tests"), os.path.join(HERE, "examples")]
 from problems import Knapsack, TicTacToe  # type: ignore[import-untyped, import-not-found, unused-ignore]  # noqa: E402
+from vectorised import ConnectFour, Vectorised  # type: ignore[import-untyped, import-not-found, unused-ignore]  # noqa: E402
 
 ROUNDS = 3
 SECONDS = 1.0
+#: Positions in flight where they are played out together.
+MANY = (256, 1024)
 
 
 class Golomb:
@@ -52,33 +56,6 @@ class Golomb:
 
     def code(self, ruler: tuple[int, ...], mark: int) -> tuple[int, int]:
         return (len(ruler), mark - ruler[-1])
-
-
-class ConnectFour:
-    """Connect Four as two bit boards; the columns have seven bits each."""
-
-    def initial(self) -> tuple[int, int, int]:
-        return (0, 0, 0)  # The stones of who moves, all stones, the move's number.
-
-    def moves(self, state: tuple[int, int, int]) -> list[int]:
-        if self.outcome(state) is not None:
-            return []
-        return [c for c in range(7) if not state[1] >> (7 * c + 5) & 1]
-
-    def play(self, state: tuple[int, int, int], move: int) -> tuple[int, int, int]:
-        own, all_, n = state
-        return (all_ ^ own, all_ | all_ + (1 << 7 * move), n + 1)
-
-    def to_move(self, state: tuple[int, int, int]) -> int:
-        return state[2] % 2
-
-    def outcome(self, state: tuple[int, int, int]) -> float | None:
-        last = state[0] ^ state[1]
-        for d in (1, 6, 7, 8):
-            pairs = last & last >> d
-            if pairs & pairs >> 2 * d:
-                return float(state[2] % 2)
-        return 0.5 if state[2] == 42 else None
 
 
 def plain_nrpa(problem: Any, level: int, iterations: int, chance: random.Random, count: list[int], until: float) -> Any:
@@ -211,15 +188,17 @@ def bench_nrpa() -> None:
 
 
 def bench_uct() -> None:
-    for name, game, simulations in (("tic-tac-toe", TicTacToe(), 10_000), ("Connect Four", ConnectFour(), 10_000)):
+    simulations = 10_000
+    for name, game in (("tic-tac-toe", TicTacToe()), ("Connect Four", ConnectFour())):
         player = {"preset": "plain", "c": 1.0, "solver": False, "decisive": False}
 
-        def ours(game: Any = game, simulations: int = simulations) -> float:
+        def ours(game: Any = game, in_flight: int = 1) -> float:
             begun = time.process_time()
-            thought = so.analyse(game, stop=so.playouts(simulations), player=player, seed=random.randrange(10**6))
+            given = {**player, "in_flight": in_flight}
+            thought = so.analyse(game, stop=so.playouts(simulations), player=given, seed=random.randrange(10**6))
             return thought.playouts / (time.process_time() - begun)
 
-        def plain(game: Any = game, simulations: int = simulations) -> float:
+        def plain(game: Any = game) -> float:
             begun = time.process_time()
             plain_uct(game, simulations, random.Random(1))
             return simulations / (time.process_time() - begun)
@@ -230,7 +209,15 @@ def bench_uct() -> None:
         rates: dict[str, Rate] = {"sortie": ours, "plain Python": plain, "moves and play of a playout alone": floor}
         if name == "tic-tac-toe" and (peer := mctspy(simulations // 10)) is not None:
             rates["mctspy"] = peer
-        show(f"UCT, {name}", in_turn(rates), "simulations a CPU second")
+        if name == "Connect Four":
+            for n in MANY:
+                rates[f"{n} in flight"] = lambda n=n: ours(Vectorised(), n)  # type: ignore[misc]
+        seen = in_turn(rates)
+        together = {n: seen.pop(f"{n} in flight") for n in MANY if f"{n} in flight" in seen}
+        show(f"UCT, {name}", seen, "simulations a CPU second")
+        for n, rate in together.items():
+            beside = {"sortie": rate, "plain Python": seen["plain Python"]}
+            show(f"UCT, {name} with playouts(states), {n} in flight", beside, "simulations a CPU second")
 
 
 def mctspy(simulations: int) -> Rate | None:

@@ -168,8 +168,30 @@ def _look(found: _Findings, problem: Any, state: Any, moves: list[Any], name: st
             found.add(f"{name}.key returns something that cannot be hashed")
     if hasattr(problem, "render") and not isinstance(_call(found, problem, "render", state), str):
         found.add(f"{name}.render returns no text")
+    if game and not ended and hasattr(problem, "playouts"):
+        _playouts(found, problem, state, name)
     if game and not ended and _call(found, problem, "to_move", state) not in (0, 1):
         found.add(f"{name}.to_move returns {problem.to_move(state)!r}: expected 0 or 1")
+
+
+def _playouts(found: _Findings, problem: Any, state: Any, name: str) -> None:
+    """Many at once: a value for each, and the same with the same seed."""
+    first, second = (_call(found, problem, "playouts", [state] * 3, 1) for _ in range(2))
+    if found.sentences:
+        return
+    try:
+        values = [float(value) for value in first]
+        again = [float(value) for value in second]
+    except TypeError:
+        found.add(f"{name}.playouts returns {type(first).__name__}: expected a number for every state")
+        return
+    if len(values) != 3:
+        found.add(f"{name}.playouts returns {len(values)} values for 3 states")
+    for value in values:
+        if not 0 <= value <= 1:
+            found.add(f"{name}.playouts returns {value}: expected what a game is worth to player 0, from 0 to 1")
+    if values != again:
+        found.add(f"{name}.playouts returns other values with the same seed")
 
 
 def _number(found: _Findings, value: Any, what: str) -> None:

@@ -20,6 +20,8 @@ from .stopping import Stop
 Player = Union[str, dict[str, Any]]
 #: What a move of a match costs, if nothing is said.
 PLAYOUTS = 400
+#: Positions that a class with ``playouts`` is given at once, where there are playouts enough.
+IN_FLIGHT = 256
 
 
 @dataclass(frozen=True)
@@ -128,15 +130,27 @@ def analyse(
     """Thinks about the position after some moves. Ctrl-C ends it, with what it thinks by then."""
     native, ours = of(game, copy)
     spelt = words(moves) if ours is not None or isinstance(moves, str) else native.words(list(moves))
-    spec: dict[str, Any] = {"preset": player} if isinstance(player, str) else dict(player)
+    stop = stop or Stop(seconds=2.0)
     if ours is None:
-        # No class knows categories of moves, and moves drawn at random are as good as any.
-        spec = {"knowledge": "none", "draws": 1, "unprune_first": 0, **spec, "threads": 1}
-    elif threads > 1:
-        spec["threads"] = threads
+        spec = _yours(player, game, copy, stop)
+    else:
+        spec = {"preset": player} if isinstance(player, str) else dict(player)
+        if threads > 1:
+            spec["threads"] = threads
     tell = None if on is None else lambda text: on(_thought(text, native, ours is None))
-    text = native.think(json.dumps(spec), spelt, budget(stop or Stop(seconds=2.0)), seed, start, tell)
+    text = native.think(json.dumps(spec), spelt, budget(stop), seed, start, tell)
     return _thought(text, native, ours is None)
+
+
+def _yours(player: Player, game: Any, copy: bool, stop: Stop | None) -> dict[str, Any]:
+    """A player of a class: none knows categories of moves, and moves drawn at random are as good as any. One that plays
+    many positions out at once gets as many as the search can do with."""
+    spec: dict[str, Any] = {"knowledge": "none", "draws": 1, "unprune_first": 0}
+    if copy and callable(getattr(game, "playouts", None)):
+        playouts = (stop or Stop(playouts=PLAYOUTS)).limits().get("playouts")
+        spec["in_flight"] = IN_FLIGHT if playouts is None else max(1, min(IN_FLIGHT, int(playouts) // 16))
+    given = {"preset": player} if isinstance(player, str) else player
+    return {**spec, **given, "threads": 1}
 
 
 def _thought(text: str, native: _native.Instance, yours: bool) -> Thought:
@@ -174,10 +188,10 @@ def match(
         raise TypeError("this is a problem for one, not a game for two")
     if games < 1:
         raise ValueError("games: expected a number from 1 on")
+    limits = stops or (stop, stop)
     if ours is None:
-        plain = {"knowledge": "none", "draws": 1, "unprune_first": 0}
-        first, second = ({**plain, **({"preset": p} if isinstance(p, str) else p), "threads": 1} for p in (first, second))
-    budgets = (budget((stops or (stop, stop))[0]), budget((stops or (stop, stop))[1]))
+        first, second = _yours(first, game, copy, limits[0]), _yours(second, game, copy, limits[1])
+    budgets = (budget(limits[0]), budget(limits[1]))
     seed = random.SystemRandom().randrange(1_000_000_000) if seed is None else seed
     tasks = [_Task(g, (player(first), player(second)), budgets, seed, opening) for g in range(games)]
     if ours is None and workers > 1:

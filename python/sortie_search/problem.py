@@ -4,7 +4,8 @@ methods will do.
 Optional methods of both: ``key(state)`` (something hashable, equal where all that follows is equal; the state itself where
 it can be hashed), ``render(state)`` (text, or SVG), ``word(move)`` (a move as one word of a record).
 Of a problem: ``code(state, move)`` (what a policy learns by; the move itself), ``bias(state, move)`` (added to the weight),
-``promise(state)`` (for beam search: how good a position looks).
+``promise(state)`` (for beam search: how good a position looks). Of a game: ``playouts(states, seed)`` (random games from all of
+these states at once, over arrays: what each was worth to player 0, from 0 to 1; the same for the same seed).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Game(Protocol[S, M]):
 
     @abstractmethod
     def moves(self, state: S) -> Sequence[M]:
-        """The legal moves."""
+        """The legal moves; none once the game is over."""
 
     @abstractmethod
     def play(self, state: S, move: M) -> S:

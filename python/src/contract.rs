@@ -126,4 +126,14 @@ impl Game for Hosted {
     ) -> Option<Outcome> {
         self.0.play_out(&state.0, draws, moves_max, rng)
     }
+
+    fn plays_out_together(&self) -> bool {
+        self.0.plays_out_together()
+    }
+
+    fn rollouts(&self, states: &[&State], rng: &mut Rng) -> Vec<f64> {
+        let nodes: Vec<_> = states.iter().map(|state| &state.0).collect();
+        // 32 bits, which every generator of Python's and of numpy takes.
+        self.0.play_out_together(&nodes, rng.bits() >> 32)
+    }
 }

@@ -60,6 +60,7 @@ struct Methods {
     key: Option<Py<PyAny>>,
     promise: Option<Py<PyAny>>,
     render: Option<Py<PyAny>>,
+    playouts: Option<Py<PyAny>>,
 }
 
 /// The Python object behind a search.
@@ -181,6 +182,7 @@ impl Host {
             key: optional("key")?,
             promise: optional("promise")?,
             render: optional("render")?,
+            playouts: optional("playouts")?,
         };
         let game = methods.to_move.is_some() && methods.outcome.is_some();
         if !game && scored {

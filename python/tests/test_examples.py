@@ -32,6 +32,11 @@ def test_four():
     assert example("four").main().games == 4
 
 
+def test_vectorised():
+    thought = example("vectorised").main()
+    assert thought.best in (1, 4) and thought.proved == "first"
+
+
 def test_tuning():
     assert example("tuning").main(at_once=1).value > 0.9
 
@@ -42,7 +47,7 @@ def test_prompts():
 
 def test_every_example_is_tested():
     names = {path.stem for path in (HERE / "examples").glob("*.py")}
-    assert names == {"knapsack", "jobshop", "four", "tuning", "prompts"}
+    assert names == {"knapsack", "jobshop", "four", "tuning", "prompts", "vectorised"}
 
 
 def test_the_tutorial(tmp_path, monkeypatch):

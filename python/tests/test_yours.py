@@ -1,6 +1,7 @@
 """Yours: every search takes a class, says what is wrong with one, and keeps what it found."""
 
 import os
+import random
 import signal
 import threading
 import time
@@ -329,6 +330,47 @@ def test_a_playout_is_the_same_whatever_is_remembered_of_it(player):
     for game in (Listed(), Careless(), Strict()):
         assert lines(game) == expected, type(game).__name__
     assert lines(Moved(), copy=False) == expected
+
+
+class Together(TicTacToe):
+    """Plays many positions out at once."""
+
+    def __init__(self):
+        self.most = 0
+
+    def playouts(self, states, seed):
+        self.most = max(self.most, len(states))
+        chance = random.Random(seed)
+        return [self._end(state, chance) for state in states]
+
+    def _end(self, state, chance):
+        while (outcome := self.outcome(state)) is None:
+            state = self.play(state, chance.choice(self.moves(state)))
+        return outcome
+
+
+def test_positions_in_flight_are_played_out_together():
+    game = Together()
+    so.check(game)
+    thought = so.analyse(game, moves=[0, 3, 1, 4], stop=so.playouts(8000), player="plain", seed=1)
+    # Those that met an end of the game on their way need no playout.
+    assert 64 < game.most <= 256 and thought.best == 2 and thought.playouts == 8000
+    assert so.analyse(Together(), moves=[0, 3, 1, 4], stop=so.playouts(8000), player="plain", seed=1).lines == thought.lines
+    few = Together()
+    so.match(few, games=2, stop=so.playouts(320), seed=1)
+    assert 5 < few.most <= 20
+    for given, said in [
+        (lambda self, states, seed: [0.5], "values for"),
+        (lambda self, states, seed: [2.0] * len(states), "from 0 to 1"),
+        (lambda self, states, seed: [float("nan")] * len(states), "from 0 to 1"),
+        (lambda self, states, seed: None, "expected"),
+        (lambda self, states, seed: 1 / 0, "division"),
+    ]:
+        bad = type("Bad", (TicTacToe,), {"playouts": given})()
+        with pytest.raises((TypeError, ValueError, ZeroDivisionError), match=said):
+            so.analyse(bad, stop=so.playouts(2000))
+        with pytest.raises(so.CheckError, match="playouts"):
+            so.check(bad)
 
 
 def test_an_exception_in_a_playout_names_method_and_place():

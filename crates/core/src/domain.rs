@@ -385,6 +385,22 @@ pub trait Game: Domain {
         self.outcome(state)
     }
 
+    /// Whether many positions are played out more quickly at once than one by one: a search then gathers as many as it has
+    /// in flight.
+    fn plays_out_together(&self) -> bool {
+        false
+    }
+
+    /// Plays positions out to the end: what each is worth to the first side, from 0 to 1, in their order.
+    fn rollouts(&self, states: &[&Self::State], rng: &mut Rng) -> Vec<f64> {
+        let mut scratch = Vec::new();
+        let mut play_out = |state: &&Self::State| {
+            let outcome = self.rollout(&mut (*state).clone(), 1, u32::MAX, rng, &mut scratch);
+            outcome.map_or(0.5, Outcome::value)
+        };
+        states.iter().map(&mut play_out).collect()
+    }
+
     /// What the game has of its own making: a player, a worker, proofs. `Some(self)` where it is an `Expert`.
     fn expert(&self) -> Option<&dyn Expert<State = Self::State, Move = Self::Move>> {
         None

@@ -209,6 +209,22 @@ impl Host {
         }
     }
 
+    /// Whether the class plays many positions out at once. Not with play in place, where there is one object for all.
+    pub fn plays_out_together(&self) -> bool {
+        self.methods.playouts.is_some() && !self.habits.in_place
+    }
+
+    /// What the class makes of many positions: values for the first side.
+    pub fn play_out_together(&self, nodes: &[&Arc<Node>], seed: u64) -> Vec<f64> {
+        let even = vec![0.5; nodes.len()];
+        let (Some(method), false) = (&self.methods.playouts, nodes.is_empty()) else { return even };
+        let values = self.ask("playouts", None, |py| {
+            let states = nodes.iter().map(|node| self.state(py, node)).collect::<PyResult<Vec<_>>>()?;
+            values_of(&method.bind(py).call1((PyList::new(py, states)?, seed))?, nodes.len())
+        });
+        values.unwrap_or(even)
+    }
+
     /// What `play` made of a state, if that is one.
     pub(super) fn after<'py>(
         &self,
@@ -231,6 +247,29 @@ impl Host {
             return Err(PyValueError::new_err(message));
         }
         Ok(next)
+    }
+}
+
+/// So many values from 0 to 1, as an array or a list.
+fn values_of(given: &Bound<PyAny>, n: usize) -> PyResult<Vec<f64>> {
+    let listed = match given.getattr_opt("tolist")? {
+        Some(tolist) => tolist.call0()?,
+        None => given.clone(),
+    };
+    let Ok(values) = listed.extract::<Vec<f64>>() else {
+        let kind = given.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("playouts returned {kind}: expected {n} numbers")));
+    };
+    if values.len() != n {
+        let given = values.len();
+        return Err(PyValueError::new_err(format!("playouts returned {given} values for {n} states")));
+    }
+    match values.iter().find(|value| !(0.0..=1.0).contains(*value)) {
+        Some(value) => {
+            let expected = "expected what a game is worth to the first player, from 0 to 1";
+            Err(PyValueError::new_err(format!("playouts returned {value}: {expected}")))
+        }
+        None => Ok(values),
     }
 }
 

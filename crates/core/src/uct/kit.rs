@@ -91,13 +91,25 @@ impl<G: Game> Kit<G> {
             Some(outcome) => sixteenths(outcome),
             None if uct.cut > 0 => {
                 let value = 1.0 / (1.0 + exp(-uct.steepness * (2.0 * game.evaluate(state) - 1.0)));
-                // What lies between two sixteenths is rounded up or down at random, so that means stay true.
-                let scaled = value * FULL as f64;
-                let exact = scaled.fract() == 0.0;
-                if exact { scaled as u64 } else { (scaled + self.rng.unit()) as u64 }
+                self.rounded(value)
             }
             None => FULL / 2,
         }
+    }
+
+    /// The values of many playouts, in sixteenths.
+    pub fn play_out_together(&mut self, game: &G, states: &[&G::State]) -> Vec<u64> {
+        let values = game.rollouts(states, &mut self.rng);
+        assert_eq!(values.len(), states.len(), "every position has a value");
+        values.into_iter().map(|value| self.rounded(value)).collect()
+    }
+
+    /// A value in sixteenths. What lies between two is rounded up or down at random, so that means stay true.
+    #[inline]
+    fn rounded(&mut self, value: f64) -> u64 {
+        let scaled = value * FULL as f64;
+        let exact = scaled.fract() == 0.0;
+        if exact { scaled as u64 } else { (scaled + self.rng.unit()) as u64 }
     }
 
     /// A playout whose moves are drawn by the weights of their categories.

@@ -122,6 +122,9 @@ impl<G: Game> Worker<G> {
         // One at a time needs no queue, and knows how many came to the root.
         let single = shared.uct.in_flight == 1 && shared.uct.threads == 1;
         let flying = self.flies(shared);
+        // A playout that is cut off or weighted is no plain one.
+        let uct = shared.uct;
+        let together = shared.game.plays_out_together() && uct.cut == 0 && !uct.weighted;
         let mut arrived = shared.tree.arrived(shared.tree.root);
         let mut own = self.spare.pop().unwrap_or_else(|| Flight::new(shared.root));
         loop {
@@ -159,9 +162,13 @@ impl<G: Game> Worker<G> {
                 let arrived = shared.tree.arrived(shared.tree.root);
                 self.select(shared, &mut flight, shared.tree.root, arrived, flying, processor);
                 self.waiting.push_back(flight);
-                if self.waiting.len() < shared.uct.in_flight as usize && granted > 0 {
+                if self.waiting.len() < shared.uct.in_flight as usize && (granted > 0 || together) {
                     continue;
                 }
+            }
+            if together {
+                self.finish_together(shared, flying);
+                continue;
             }
             let mut flight = self.waiting.pop_front().expect("one is in flight");
             self.finish(shared, &mut flight, 0, flying);
@@ -297,11 +304,41 @@ impl<G: Game> Worker<G> {
         top: usize,
         flown: bool,
     ) -> u64 {
-        let (tree, solver) = (shared.tree, shared.uct.solver);
         let value = match flight.outcome {
             Some(outcome) => sixteenths(outcome),
             None => self.kit.play_out(shared.game, shared.uct, &mut flight.state),
         };
+        self.bring_home(shared, flight, value, top, flown)
+    }
+
+    /// Plays everything out that is in flight, at once.
+    fn finish_together(&mut self, shared: &Shared<G>, flown: bool) {
+        let mut flights = std::mem::take(&mut self.waiting);
+        let open: Vec<&G::State> =
+            flights.iter().filter(|flight| flight.outcome.is_none()).map(|flight| &flight.state).collect();
+        let mut values = self.kit.play_out_together(shared.game, &open).into_iter();
+        for mut flight in flights.drain(..) {
+            let value = match flight.outcome {
+                Some(outcome) => sixteenths(outcome),
+                None => values.next().expect("every open position has a value"),
+            };
+            self.bring_home(shared, &mut flight, value, 0, flown);
+            self.spare.push(flight);
+        }
+        self.waiting = flights;
+    }
+
+    /// Brings the value of a simulation up the tree, and a proof if it met one.
+    #[inline(always)]
+    fn bring_home(
+        &mut self,
+        shared: &Shared<G>,
+        flight: &mut Flight<G>,
+        value: u64,
+        top: usize,
+        flown: bool,
+    ) -> u64 {
+        let (tree, solver) = (shared.tree, shared.uct.solver);
         let value = back_up(tree, &flight.path[top..], value, solver, flown);
         if let (true, Some(outcome)) = (solver, flight.outcome)
             && !(outcome == Outcome::Draw && shared.uct.transpositions)

@@ -3,10 +3,10 @@
 use super::*;
 use crate::domain::{Domain, Game, Outcome, Side};
 use crate::play::{AnyPlayer, Budget, Thought};
-use crate::rng::mix;
+use crate::rng::{Rng, mix};
 use crate::toy::Nim;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// A random game tree: whose move it is and how it ends are hashes of the path, so that sides do not alternate and
 /// all three outcomes occur. Depth and branching are small enough for minimax.
@@ -224,6 +224,85 @@ fn nothing_stays_in_flight() {
         let mut player = Searcher::new(game, uct, 1).unwrap();
         think(&mut player, 2000);
         assert_eq!(player.in_flight(), 0, "{name}");
+    }
+}
+
+/// A thicket whose positions are played out together, and how many were so at most.
+struct Herd(Thicket, AtomicUsize);
+
+impl Domain for Herd {
+    type State = <Thicket as Domain>::State;
+    type Move = <Thicket as Domain>::Move;
+
+    fn initial(&self) -> Self::State {
+        self.0.initial()
+    }
+
+    fn moves(&self, state: &Self::State, out: &mut Vec<Self::Move>) {
+        self.0.moves(state, out);
+    }
+
+    fn play(&self, state: &mut Self::State, mv: Self::Move) {
+        self.0.play(state, mv);
+    }
+
+    fn show(&self, state: &Self::State) -> String {
+        self.0.show(state)
+    }
+
+    fn show_move(&self, state: &Self::State, mv: Self::Move) -> String {
+        self.0.show_move(state, mv)
+    }
+}
+
+impl Game for Herd {
+    fn to_move(&self, state: &Self::State) -> Side {
+        self.0.to_move(state)
+    }
+
+    fn outcome(&self, state: &Self::State) -> Option<Outcome> {
+        self.0.outcome(state)
+    }
+
+    fn key(&self, state: &Self::State) -> u64 {
+        self.0.key(state)
+    }
+
+    fn move_id(&self, mv: Self::Move) -> u16 {
+        self.0.move_id(mv)
+    }
+
+    fn move_of(&self, state: &Self::State, id: u16) -> Self::Move {
+        self.0.move_of(state, id)
+    }
+
+    fn plays_out_together(&self) -> bool {
+        true
+    }
+
+    fn rollouts(&self, states: &[&Self::State], rng: &mut Rng) -> Vec<f64> {
+        self.1.fetch_max(states.len(), Relaxed);
+        let mut scratch = Vec::new();
+        let mut value = |state: &&Self::State| {
+            self.0.rollout(&mut (*state).clone(), 1, 1000, rng, &mut scratch).expect("it ends").value()
+        };
+        states.iter().map(&mut value).collect()
+    }
+}
+
+#[test]
+fn positions_in_flight_are_played_out_together() {
+    for solver in [true, false] {
+        let thicket = || Thicket { seed: 5, depth: 6, branching: 4, ragged: true };
+        let exact = minimax(&thicket(), &thicket().initial()).value();
+        let game = Arc::new(Herd(thicket(), AtomicUsize::new(0)));
+        let uct = Uct { in_flight: 100, solver, decisive: false, ..Uct::plain() };
+        let mut player = Searcher::new(game.clone(), uct, 1).unwrap();
+        let thought = think(&mut player, 20_000);
+        assert_eq!(game.1.load(Relaxed), 100, "as many as may be in flight");
+        assert_eq!(player.in_flight(), 0);
+        assert!((thought.value - exact).abs() < 0.1, "{} and not {exact}", thought.value);
+        assert!(thought.playouts == 20_000 || thought.proved.is_some());
     }
 }
 
