@@ -14,7 +14,7 @@ times=${1:-5}
 build
 export SORTIE=$sortie
 
-"$lab" drill disk --seeds 20
+"$lab" drill disk --seeds 4
 "$lab" drill resume --times "$times"
 
 if ! unshare -rm true 2>/dev/null; then

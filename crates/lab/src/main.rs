@@ -27,7 +27,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     sortie::parts::install();
-    let words: Vec<OsString> = std::env::args_os().collect();
+    command_line(std::env::args_os().collect())
+}
+
+/// Does what was typed.
+fn command_line(words: Vec<OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(error) => return sortie::parts::usage("lab", &error),

@@ -96,7 +96,7 @@ pub enum Command {
     /// Write a crate with a problem or a game of your own
     New(crate::commands::new::New),
     /// Tell what this machine has, and what to type to get the rest
-    Doctor(Doctor),
+    Doctor(crate::commands::doctor::Doctor),
     /// Print completions for a shell
     Completions(Completions),
     /// Print the manual page, or write those of all commands
@@ -838,14 +838,6 @@ pub struct Compare {
     /// Take the scores at this time of the runs [default: at their ends]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub at: Option<f64>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `sortie doctor`.
-#[derive(Debug, Args)]
-pub struct Doctor {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

@@ -83,6 +83,7 @@ mod processor;
 mod progress;
 mod ranks;
 mod raster;
+mod rescue;
 mod searches;
 mod session;
 mod source;

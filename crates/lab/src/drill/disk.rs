@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use subjects::Subject;
+use subjects::{Look, Needs, Subject};
 
 /// Machines of one trial that lose their power; the next one is good.
 const MACHINES_MAX: u64 = 4;
@@ -153,6 +153,9 @@ impl Drop for Whole {
 fn whole(subject: &Subject, lab: &Path, root: &Path) -> Result<Whole> {
     let told = root.with_extension("calls");
     std::fs::create_dir_all(root)?;
+    for (name, text) in subject.files {
+        std::fs::write(root.join(name), text)?;
+    }
     let said = start(lab, root, &told, &[], subject.begin)?;
     if !said.status.success() {
         bail!("{} ends with {} on a good disk: {}", subject.name, said.status, said.told);
@@ -242,16 +245,19 @@ impl Trial<'_> {
     fn run(&mut self) -> Result<()> {
         std::fs::create_dir_all(&self.root)?;
         let machines = 1 + self.rng.below(MACHINES_MAX as usize) as u64;
-        let mut announced = Announced::default();
+        for (name, text) in self.subject.files {
+            std::fs::write(self.root.join(name), text)?;
+        }
+        let mut told = String::new();
         for machine in 0..=machines {
-            self.machine(machine == machines, &mut announced)?;
+            self.machine(machine == machines, &mut told)?;
         }
         std::fs::remove_dir_all(&self.root)?;
         Ok(())
     }
 
     /// One machine, to its end, and what is on its disk then.
-    fn machine(&mut self, good: bool, announced: &mut Announced) -> Result<()> {
+    fn machine(&mut self, good: bool, all_told: &mut String) -> Result<()> {
         let begun = self.root.join(self.subject.request).exists();
         let words = if begun { self.subject.go_on } else { self.subject.begin };
         let trouble = if good { vec![format!("--seed={}", self.rng.bits())] } else { self.trouble() };
@@ -274,9 +280,9 @@ impl Trial<'_> {
         }
         let calls = calls(&told)?;
         self.lines.push(format!("  {}, {calls} calls", said.status));
-        announced.hear(&said);
+        all_told.push_str(&said.told);
         let result = said.status.success().then(|| said.result()).transpose()?;
-        self.look(announced, result.as_ref().filter(|_| !failing))?;
+        self.look(all_told, result.as_ref().filter(|_| !failing))?;
         if let Some(result) = result {
             let end = (self.subject.end)(&result);
             if good && end != self.whole.end {
@@ -305,50 +311,26 @@ impl Trial<'_> {
     }
 
     /// What is on the disk when the power is back.
-    fn look(&self, announced: &Announced, result: Option<&Value>) -> Result<()> {
+    fn look(&self, told: &str, result: Option<&Value>) -> Result<()> {
+        (self.subject.look)(&Look { root: &self.root, whole: &self.whole.root, told, result })?;
         if !self.root.join(self.subject.request).exists() {
-            match announced.best {
-                Some(best) => bail!("{best} was announced and there is no {}", self.subject.request),
-                None if result.is_some() => {
-                    bail!("a result was told and there is no {}", self.subject.request)
-                }
-                None => return Ok(()),
-            }
+            return match result {
+                Some(_) => bail!("a result was told and there is no {}", self.subject.request),
+                None => Ok(()),
+            };
         }
-        (self.subject.look)(&subjects::Look {
-            root: &self.root,
-            whole: &self.whole.root,
-            announced: announced.best,
-            result,
-        })?;
-        for words in self.subject.readers {
+        for (words, needs) in self.subject.readers {
+            if matches!(needs, Needs::File(name) if !self.root.join(name).exists()) {
+                continue;
+            }
             let said = command(self.lab, &self.root, words)?;
             match said.status.code() {
                 Some(0) => {}
                 // There may be nothing to read yet; that something is wrong, or a panic, may never be.
-                Some(2) if result.is_none() => {}
+                Some(2) if result.is_none() && *needs == Needs::Result => {}
                 _ => bail!("`{}` ended with {}: {}{}", words.join(" "), said.status, said.out, said.told),
             }
         }
         Ok(())
-    }
-}
-
-/// What people were told by all machines so far.
-#[derive(Debug, Default)]
-struct Announced {
-    /// The best score.
-    best: Option<f64>,
-}
-
-impl Announced {
-    fn hear(&mut self, said: &Said) {
-        // `   0.02 s  best 563 points (stream 1)`, which stays; lines without a stream only say how it stands.
-        for line in said.told.lines().filter(|line| line.contains("(stream ")) {
-            let word = line.split(" best ").nth(1).and_then(|rest| rest.split(' ').next());
-            if let Some(score) = word.and_then(|word| word.parse::<f64>().ok()) {
-                self.best = Some(self.best.map_or(score, |best| best.max(score)));
-            }
-        }
     }
 }

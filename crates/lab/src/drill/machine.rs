@@ -1,4 +1,4 @@
-//! `lab drill machine`: a command of `sortie` on a machine whose disk is simulated, and whose power goes.
+//! `lab drill machine`: a command on a machine whose disk is simulated, and whose power goes.
 
 use crate::source::plain;
 use anyhow::{Result, anyhow};
@@ -70,8 +70,8 @@ pub fn run(args: DrillMachine) -> Result<ExitCode> {
             Some(error) => past(error).into(),
         });
     }));
-    let words = std::iter::once("sortie".into()).chain(args.command);
-    let code = sortie::parts::command_line(words.collect());
+    let words = std::iter::once("lab".into()).chain(args.command);
+    let code = crate::command_line(words.collect());
     if let Some(file) = &args.told {
         tell(file, &disk.told()).map_err(|error| anyhow!("{}: {}", file.display(), plain(&error)))?;
     }

@@ -18,7 +18,6 @@ use sortie_core::{BestOf, Control, Event, Limits, Record, Search, StopReason};
 use sortie_runs::claim::{self, FORMAT};
 use sortie_runs::kind::{CELLS, STUDY};
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -182,7 +181,7 @@ impl Folder {
                 );
             }
         } else {
-            fs::create_dir_all(path.join("records"))
+            sortie_disk::create_dir_all(&path.join("records"))
                 .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
         }
         let lock = folder::lock(path)?;

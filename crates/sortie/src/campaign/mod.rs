@@ -92,7 +92,7 @@ fn go_on(
     threads: Option<u32>,
     (json, quiet): (bool, bool),
 ) -> Result<Verdict> {
-    std::fs::create_dir_all(path.join(RECORDS)).with_context(|| path.display().to_string())?;
+    sortie_disk::create_dir_all(&path.join(RECORDS)).with_context(|| path.display().to_string())?;
     let folder = folder::lock(path)?;
     let campaign = open(path, plan)?;
     let seconds_max = seconds_max(&campaign);

@@ -10,9 +10,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value as Json, json};
 use sortie_core::Side;
 use sortie_core::exact::{Certificate, Goal, Making};
+use sortie_disk::File;
 use sortie_runs::text::read_bytes;
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -130,7 +130,7 @@ pub fn make(
     let bytes = certificate.to_bytes();
     write_whole(file, &bytes).with_context(|| format!("cannot write {}", file.display()))?;
     // They have served; the certificate has them all.
-    let _ = std::fs::remove_file(&answers.path);
+    let _ = sortie_disk::remove_file(&answers.path);
     let seconds = begun.elapsed().as_secs_f64();
     Ok(Made { file: file.to_path_buf(), certificate, bytes: bytes.len(), seconds })
 }
@@ -175,7 +175,7 @@ impl Answers {
             }
         }
         let open = || {
-            let file = OpenOptions::new().create(true).append(true).open(&path)?;
+            let file = File::append(&path)?;
             file.set_len(whole)?;
             let mut out = BufWriter::new(file);
             if whole == 0 {

@@ -270,7 +270,7 @@ fn keep_policy(folder: &Folder, spec: &PolicySpec, instance: &Instance) -> Resul
 /// Writes games that were chosen from others as a set of their own, to be read and not to be gone on with.
 pub fn write(path: &Path, request: &Request, games: &[Game]) -> Result<()> {
     let context = || format!("cannot write to {}", path.display());
-    std::fs::create_dir_all(path).with_context(context)?;
+    sortie_disk::create_dir_all(path).with_context(context)?;
     let mut text = String::new();
     for game in games {
         text += &(serde_json::to_string(game)? + "\n");

@@ -1,9 +1,9 @@
 //! `sortie doctor`: what this machine has, and what to type to get the rest. It looks and starts nothing but
-//! `--version` of programs it finds.
+//! `--version` of programs it finds. With `--folder` it looks at a run folder (`rescue`).
 
-use crate::args::Doctor;
-use crate::{Verdict, output};
+use crate::{Verdict, output, rescue};
 use anyhow::Result;
+use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,6 +11,27 @@ use std::time::{Duration, Instant};
 
 /// A program that does not tell its version by then is not asked further.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// `sortie doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sortie doctor
+  sortie doctor --folder runs/a                    what of it is damaged
+  sortie doctor --folder runs/a --save runs/b      and a folder of what can be read, to go on with
+
+Exit codes: 0 done, 1 something in the folder is damaged, 2 misuse.")]
+pub struct Doctor {
+    /// Look at a run folder instead: which of its files are damaged. It stays as it is
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Make a new folder of what can be read
+    #[arg(long, value_name = "NEW", requires = "folder")]
+    pub save: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// One thing that was looked at.
 struct Finding {
@@ -25,6 +46,9 @@ struct Finding {
 
 /// Runs the command.
 pub fn run(args: &Doctor) -> Result<Verdict> {
+    if let Some(folder) = &args.folder {
+        return one_folder(folder, args.save.as_deref(), args.json);
+    }
     let findings = look();
     if args.json {
         let one = |f: &Finding| json!({ "name": f.name, "there": f.there, "found": f.what, "hint": f.hint });
@@ -41,6 +65,17 @@ pub fn run(args: &Doctor) -> Result<Verdict> {
         }
     }
     Ok(Verdict::Done)
+}
+
+/// A run folder, and what can be read of it in another one.
+fn one_folder(path: &Path, save: Option<&Path>, json: bool) -> Result<Verdict> {
+    let findings = rescue::look(path)?;
+    save.map(|to| findings.save(to)).transpose()?;
+    match json {
+        true => output::print_json(&findings.to_json(save))?,
+        false => output::print(&findings.text(save))?,
+    }
+    Ok(if findings.is_whole() { Verdict::Done } else { Verdict::NotFound })
 }
 
 fn look() -> Vec<Finding> {

@@ -77,7 +77,7 @@ struct Opponent {
 pub fn run(args: &Args) -> Result<Verdict> {
     let sheet = read(&args.file)?;
     let path = args.out.clone().unwrap_or_else(|| contest::fresh_path("gauntlet", &sheet.game));
-    std::fs::create_dir_all(&path)
+    sortie_disk::create_dir_all(&path)
         .with_context(|| format!("cannot make the folder {}: give another --out", path.display()))?;
     let concurrency = args.concurrency.unwrap_or(1);
     let stop = stop_on_signals()?;

@@ -2,6 +2,7 @@
 //! us stand bounded channels, so an engine that reads nothing or writes without end fills no memory. It is ended with
 //! all it has started when this is dropped.
 
+use super::family;
 use sortie_core::play::Fault;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
@@ -29,6 +30,9 @@ struct Heard {
 /// A running engine.
 pub struct Child {
     process: std::process::Child,
+    /// What all that it starts has in its environment.
+    #[cfg_attr(not(unix), allow(dead_code))]
+    mark: String,
     to: SyncSender<String>,
     from: Receiver<Heard>,
     complaint: Arc<Mutex<String>>,
@@ -46,6 +50,8 @@ impl Child {
         // A group of its own: Ctrl-C is ours alone, and what it starts ends with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mark = family::mark();
+        command.env(family::VARIABLE, &mark);
         let mut process = command
             .spawn()
             .map_err(|error| format!("cannot start '{program}' ({})", crate::source::plain(&error)))?;
@@ -75,7 +81,7 @@ impl Child {
                 true
             });
         });
-        Ok(Child { process, to, from, complaint, drain, bytes: 0 })
+        Ok(Child { process, mark, to, from, complaint, drain, bytes: 0 })
     }
 
     /// A new move begins: its output is counted from here.
@@ -140,7 +146,9 @@ impl Drop for Child {
         // First the group, then the wait: the leader's number, which is the group's, is not given away before that.
         #[cfg(unix)]
         if let Some(group) = rustix::process::Pid::from_raw(self.process.id() as i32) {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+            family::end(self.process.id(), &self.mark, || {
+                let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+            });
         }
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -228,7 +236,21 @@ mod tests {
 
     #[test]
     fn what_it_started_ends_with_it() {
-        let mut child = shell("sleep 1000 & echo $!; wait");
+        ends_with_it("sleep 1000 & echo $!; wait");
+    }
+
+    /// Defect 11: a child that left its group, and its parents too, ran on.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_child_that_calls_setsid_ends_with_it() {
+        ends_with_it("setsid sh -c 'echo $$; exec sleep 1000' & wait");
+        ends_with_it("(setsid sh -c 'echo $$; exec sleep 1000' &); sleep 1000");
+        ends_with_it("setsid env -i sh -c 'echo $$; exec sleep 1000' & wait");
+    }
+
+    /// Whether the process whose number a script says first is gone with the engine.
+    fn ends_with_it(script: &str) {
+        let mut child = shell(script);
         let sleeper = child.hear(LONG).unwrap().unwrap();
         drop(child);
         let alive =

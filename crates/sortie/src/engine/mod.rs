@@ -5,6 +5,7 @@
 mod child;
 mod cpu;
 mod dialect;
+mod family;
 mod gomocup;
 mod gtp;
 mod lines;

@@ -147,7 +147,7 @@ pub fn broker(args: &BrokerArgs) -> Result<Verdict> {
 fn member(folder: &Path, name: &str, client: bool) -> Result<broker::Member> {
     let path = folder.join(format!("{name}.credential"));
     if !path.exists() {
-        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        sortie_disk::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         let password = format!("{:016x}{:016x}", sortie_grid::random(), sortie_grid::random());
         broker::write_private(&path, &format!("{name}\n{password}\n"))
             .with_context(|| path.display().to_string())?;

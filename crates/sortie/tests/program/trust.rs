@@ -152,3 +152,47 @@ fn a_proof_search_without_a_proof_says_so() {
     let ran = home.run("verify run");
     assert!(ran.code == 2 && ran.stderr.contains("--proof FILE"), "{}", ran.stderr);
 }
+
+/// Whatever is damaged in a folder is named, nothing is changed there, and what can be read makes another one that goes on.
+#[test]
+fn what_can_be_read_of_a_damaged_folder_is_saved_beside_it() {
+    let home = Home::new();
+    let solve = "solve samegame/1 --search nrpa --level 2 --iterations 8 --best-of 2 --threads 1 --quiet --json --out run";
+    let whole = home.run(solve);
+    assert_eq!(home.run("doctor --folder run").code, 0);
+    let score = whole.json()["score"].clone();
+    let record = home.read("run/best.record");
+    home.write("run/best.record", &record[..record.len() / 2]);
+    home.write("run/result.json", "{\"score\":");
+    let ran = home.run("doctor --folder run --save saved --json");
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let files = ran.json()["files"].as_array().expect("files").clone();
+    let damaged = files.iter().filter(|file| file["state"] == "DAMAGED").map(|file| file["file"].clone());
+    assert_eq!(damaged.collect::<Vec<_>>(), ["best.record", "result.json"]);
+    assert_eq!(home.read("run/result.json"), "{\"score\":", "it was changed");
+    assert_eq!(home.run("verify saved").code, 0);
+    assert_eq!(home.run("resume saved --quiet --json").json()["score"], score);
+    let again = home.run("doctor --folder run --save saved");
+    assert_eq!(again.code, 2, "{}", again.stderr);
+    assert!(again.stderr.contains("saved is there already"), "{}", again.stderr);
+
+    let home = played();
+    let text = home.read("match/games.jsonl");
+    let lines: Vec<&str> = text.lines().collect();
+    home.write(
+        "match/games.jsonl",
+        &format!("{}\n{}\n{}\n{}\n", lines[0], &lines[1][9..], lines[2], lines[3]),
+    );
+    let ran = home.run("doctor --folder match --save saved");
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stdout.contains("3 lines are whole; 1 are not, the first of them line 2"), "{}", ran.stdout);
+    assert_eq!(home.run("resume saved --quiet").code, 0);
+    assert!(home.run("verify saved").stdout.contains("OK  4 games"));
+    for (line, says) in
+        [("doctor --folder nowhere", "nowhere"), ("doctor --folder match/games.jsonl", "a file")]
+    {
+        let ran = home.run(line);
+        assert_eq!(ran.code, 2, "{line}");
+        assert!(ran.stderr.contains(says), "{}", ran.stderr);
+    }
+}
