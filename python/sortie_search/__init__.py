@@ -1,9 +1,10 @@
 """Monte-Carlo search: any problem in one class, the built-in domains at native speed, ask and tell for expensive evaluations.
 
 ``solve`` searches, ``analyse``, ``match`` and ``prove`` are for games, ``Tree`` and ``Policy`` ask for evaluations,
-``runs``, ``resume`` and ``verify`` read run folders, ``check`` says what is wrong with a class.
+``runs``, ``resume`` and ``verify`` read run folders, ``check`` says what is wrong with a class, ``networks`` writes and reads them.
 """
 
+from . import networks
 from ._native import version as __version__
 from .asking import Counts, Drawn, Job, Node, Policy, Tree
 from .checking import Checked, check
@@ -19,6 +20,6 @@ from .stopping import Stop, cpu_seconds, patience, playouts, seconds, target
 __all__ = [
     "CheckError", "Checked", "Counts", "Drawn", "FolderError", "Game", "Improvement", "Instance", "Job", "Line",
     "MatchResult", "Node", "Policy", "Problem", "ProblemError", "Proof", "Result", "Run", "Stop", "Thought", "Tree",
-    "WorkerDied", "__version__", "analyse", "check", "cpu_seconds", "domains", "match", "open", "patience", "playouts",
+    "WorkerDied", "__version__", "analyse", "check", "cpu_seconds", "domains", "match", "networks", "open", "patience", "playouts",
     "prove", "resume", "runs", "seconds", "solve", "target", "verify",
 ]  # fmt: skip

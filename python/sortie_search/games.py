@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from typing import Any, Union
 
-from . import _native, pages, processes
+from . import _native, guided, pages, processes
+from .guided import Prior
 from .instance import Searchable, of, words
 from .stopping import Stop
 
@@ -126,9 +127,21 @@ def analyse(
     seed: int = 1,
     copy: bool = True,
     on: Callable[[Thought], object] | None = None,
+    prior: Prior | None = None,
+    batch: int = 64,
+    c: float = 1.25,
 ) -> Thought:
-    """Thinks about the position after some moves. Ctrl-C ends it, with what it thinks by then."""
+    """Thinks about the position after some moves. Ctrl-C ends it, with what it thinks by then.
+
+    With ``prior`` a class of yours is searched by PUCT without playouts: ``prior(states, moves)`` is asked about up to
+    ``batch`` positions at once, and answers with the priors of the moves of each and with its value for player 0.
+    """
     native, ours = of(game, copy)
+    if prior is not None:
+        if ours is not None or not copy:
+            raise TypeError("a prior is for a class of yours whose play returns new states")
+        given = moves.split() if isinstance(moves, str) else native.words(list(moves))
+        return _guided(game, native, given, prior, stop or Stop(seconds=2.0), batch, c)
     spelt = words(moves) if ours is not None or isinstance(moves, str) else native.words(list(moves))
     stop = stop or Stop(seconds=2.0)
     if ours is None:
@@ -140,6 +153,27 @@ def analyse(
     tell = None if on is None else lambda text: on(_thought(text, native, ours is None))
     text = native.think(json.dumps(spec), spelt, budget(stop), seed, start, tell)
     return _thought(text, native, ours is None)
+
+
+def _guided(game: Any, native: _native.Instance, given: list[str], prior: Prior, stop: Stop, batch: int, c: float) -> Thought:
+    _, root, _ = native.replay(given)
+    if game.outcome(root) is not None:
+        raise ValueError("the game is over there")
+    tree, asked, seconds = guided.grow(game, root, prior, json.loads(budget(stop)), batch, c)
+    names = {1.0: "first", 0.0: "second", 0.5: "draw"}
+    lines = []
+    for child in tree.children():
+        below, at = [child], child
+        while at.visits and (rest := tree.children(at.id)) and rest[0].visits:
+            at = rest[0]
+            below.append(at)
+        proved = None if child.proven is None else names.get(child.proven)
+        lines.append(Line(native.words([n.move for n in below]), child.visits, child.mean if child.mean is not None else 0.5, proved))
+    top = tree.line()
+    mean, proven = tree.node().mean, tree.proven
+    value = proven if proven is not None else (0.5 if mean is None else mean)
+    best = top[1].move if len(top) > 1 else None
+    return Thought(best, value, None if proven is None else names.get(proven), lines, asked, len(tree), seconds)
 
 
 def _yours(player: Player, game: Any, copy: bool, stop: Stop | None) -> dict[str, Any]:
