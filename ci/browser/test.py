@@ -1,7 +1,7 @@
 """The pages in a real browser, as a person uses them: a live run whose curve grows, the slider over its moves, three
 moves of LOA by clicking, an analysis with its candidates on the board, a game of a match reviewed and taken home, a
 connection that is lost and caught up with, a run of 100,000 events, a proof tree of 100,000 positions opened by clicks and
-by keys, a list that is sorted and grouped, pages of every kind of folder, every page narrow, pictures in the dark.
+by keys, a list that is sorted and grouped, scores of two aims told by both, pages of every kind of folder, every page narrow, pictures in the dark.
 
     test.py SORTIE [FOLDER FOR SCREENSHOTS]
 """
@@ -58,13 +58,14 @@ def main():
         make_tree(os.path.join(runs, "tree"), POSITIONS)
         make_others(sortie, runs)
         make_learning(runs)
+        make_routes(os.path.join(runs, "routes"))
         solve = [sortie, "solve", "samegame/1", "--time", "24h", "--threads", "1", "--best-of", "2", "--seed", "1", "--quiet"]
         run = subprocess.Popen([*solve, "--out", os.path.join(runs, "live")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         server = Server(sortie, runs)
         browser = Browser()
         try:
             until(lambda: os.path.exists(os.path.join(runs, "live", "best.record")), "the run has found something")
-            for test in [list_of_runs, sorted_and_grouped, live_curve, slider, lost_connection, long_run, steady, proof_tree, tree_by_keys, undecided, match_page, other_folders, workers, loa, connect6, analysis, by_keyboard, dark, narrow]:
+            for test in [list_of_runs, sorted_and_grouped, routes, live_curve, slider, lost_connection, long_run, steady, proof_tree, tree_by_keys, undecided, match_page, other_folders, workers, loa, connect6, analysis, by_keyboard, dark, narrow]:
                 begun = time.monotonic()
                 browser.look()
                 test(browser, server)
@@ -93,6 +94,18 @@ def make_long_run(folder, count=EVENTS):
         file.write('format = 1\nsortie = "0.1.0"\ninstance = "samegame/3"\nseed = 1\nstreams = 1\nthreads = 1\n[search]\nname = "nrpa"\nlevel = 4\n')
     with open(os.path.join(folder, "events.jsonl"), "w") as file:
         file.writelines(event(i) for i in range(count))
+
+
+def make_routes(folder):
+    """A search of routes, whose scores are vehicles and a distance in one number."""
+    os.mkdir(folder)
+    with open(os.path.join(folder, "spec.toml"), "w") as file:
+        file.write('format = 1\nsortie = "0.1.0"\ninstance = "vrptw/R101"\nseed = 1\nstreams = 1\nthreads = 1\n[search]\nname = "nrpa"\nlevel = 3\n')
+    found = [(0.1, -221_953.54), (1, -211_800.25), (2, -201_720.5), (5, -191_790.0), (9, -191_762.42)]
+    with open(os.path.join(folder, "events.jsonl"), "w") as file:
+        for i, (seconds, score) in enumerate(found):
+            file.write(json.dumps({"event": "improved", "seconds": seconds, "stream": 0, "playouts": 100 * i + 1, "score": score}) + "\n")
+            file.write(json.dumps({"event": "progress", "seconds": seconds, "playouts": 100 * i + 2, "best": score}) + "\n")
 
 
 def make_others(sortie, runs):
@@ -169,6 +182,21 @@ def sorted_and_grouped(browser, server):
     browser.click("#compare")
     until(lambda: "/compare?group=" in browser.run("return location.href"), "a group is compared")
     assert "samegame" in browser.run("return document.getElementById('main').innerText")
+
+
+def routes(browser, server):
+    text = lambda selector: browser.run("return document.querySelector(arguments[0]).textContent", selector)
+    marks = lambda: browser.run("return [...document.querySelectorAll('#curve svg text')].map(text => text.textContent)")
+    browser.open(server.root + "/run/routes")
+    until(lambda: "19 vehicles" in marks(), "the curve has marks of vehicles")
+    assert text("#best") == "19 vehicles, distance 1762.42", text("#best")
+    assert text("#gap") == "6.8 % behind the best known, 19 vehicles, distance 1650.80", text("#gap")
+    # The number that a search compares is nowhere.
+    for path in ["/?q=routes", "/?q=routes&group=yes", "/run/routes", "/run/routes/events", "/compare?run=routes"]:
+        browser.open(server.root + path)
+        until(lambda: "distance 1762.42" in browser.run("return document.body.innerText"), f"{path} tells the distance")
+        raw = browser.run("return document.body.innerText.match(/[-−][12]\\d\\d,?\\d\\d\\d/)")
+        assert raw is None, f"{path} shows {raw}"
 
 
 def live_curve(browser, server):

@@ -21,7 +21,7 @@ pub fn page(site: &Site, request: &Request) -> Reply {
     let mut left_out = Vec::new();
     let mut summaries = Vec::new();
     // A group is named by its instance and its search.
-    let groups: Vec<&str> = request.ask_all("group").collect();
+    let groups: Vec<&str> = request.ask_all("group").filter(|group| !group.is_empty()).collect();
     if chosen.is_empty() {
         let found = library::scan(&site.root).found;
         let solved: Vec<_> = found.iter().filter(|found| found.kind == Kind::Solve).collect();

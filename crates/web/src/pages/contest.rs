@@ -176,6 +176,7 @@ fn optimum(run: &Summary) -> Markup {
                 h2 { "Parameters" }
                 @if let Some(score) = result["score"]["value"].as_f64() { span.muted { (format!("score there {:.1} %", 100.0 * score)) } }
             }
+            @if let Some(verdict) = result["verdict"].as_str() { p { (super::sentence(verdict)) } }
             @if rows.is_empty() { p.muted { "What is believed of the parameters is written when a session ends." } }
             @else {
                 div.scroll { table {
@@ -212,6 +213,22 @@ fn cell(log: &Log, player: usize, other: usize) -> Markup {
     html! { td.number.(class) title=(points(&games)) { (format!("{:.0}", 100.0 * score)) } }
 }
 
+/// A player whose tuned parameters are told with four digits: `c=1.3824546591852662` says no more than `c=1.382`.
+fn short(player: &str) -> String {
+    let told = |part: &str| match part
+        .split_once('=')
+        .and_then(|(name, value)| Some((name, value.parse::<f64>().ok()?)))
+    {
+        Some((name, value)) if part.len() > name.len() + 7 => {
+            let digits = (3 - value.abs().max(1e-9).log10().floor() as i32).clamp(0, 9) as usize;
+            format!("{name}={value:.digits$}")
+        }
+        _ => part.to_string(),
+    };
+    let words = player.split(' ').map(|word| word.split(',').map(told).collect::<Vec<_>>().join(","));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 fn row(run: &Summary, game: &Game, n_moves: usize) -> Markup {
     let result = match game.result.name() {
         "first" => "first wins",
@@ -221,8 +238,9 @@ fn row(run: &Summary, game: &Game, n_moves: usize) -> Markup {
     html! {
         tr {
             td.number { a href={ (link(&run.name)) "/game/" (game.game) } { (game.game) } }
-            td { @if game.result == Ended::First { b { (game.first) } } @else { (game.first) } }
-            td { @if game.result == Ended::Second { b { (game.second) } } @else { (game.second) } }
+            @let (first, second) = (short(&game.first), short(&game.second));
+            td { @if game.result == Ended::First { b { (first) } } @else { (first) } }
+            td { @if game.result == Ended::Second { b { (second) } } @else { (second) } }
             td { (result) }
             td.number { (n_moves) }
             td { (game.reason.name()) @if !game.detail.is_empty() { ": " (game.detail) } }
@@ -289,4 +307,16 @@ pub fn game(run: &Summary, number: &str) -> Reply {
         (data("data", &json!({})))
     };
     whole(200, &format!("Game {}", game.game), "/", Some("replay.js"), &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_numbers_of_tuned_players_are_cut() {
+        assert_eq!(short("default with c=1.3824546591852662,draws=2"), "default with c=1.382,draws=2");
+        assert_eq!(short("uci:engine --x=0.000123456789"), "uci:engine --x=0.0001235");
+        assert_eq!(short("default"), "default");
+    }
 }

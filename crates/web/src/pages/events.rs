@@ -32,7 +32,7 @@ pub fn page(request: &Request, name: &str, folder: &Path, aims: &Aims) -> Reply 
             h1 { "Events" }
         }
         div.scroll { table.events {
-            thead { tr { th.number { "Time" } th { "Event" } th { "What it says" } } }
+            thead { tr { th { "Time" } th { "Event" } th { "What it says" } } }
             tbody { @for (_, line) in lines.iter().rev() { (row(line, aims)) } }
         } }
         nav.pager aria-label="Pages of events" {
@@ -56,7 +56,7 @@ fn row(line: &str, aims: &Aims) -> Markup {
         (None, Some(time)) => time.replace('T', " ").replace('Z', ""),
         _ => String::new(),
     };
-    html! { tr { td.number { (when) } td { span.kind.(class(&kind)) { (kind) } } td { (said(&event, aims)) } } }
+    html! { tr { td.when { (when) } td { span.kind.(class(&kind)) { (kind) } } td { (said(&event, aims)) } } }
 }
 
 /// A class is a word of ours, never one from a file.
@@ -85,6 +85,16 @@ fn said(event: &Map<String, Value>, aims: &Aims) -> String {
             Some(format!("{key} {}", told.join(" / ")))
         }
         Value::Null => None,
+        Value::Object(parts) => {
+            let told: Vec<String> = parts
+                .iter()
+                .map(|(key, value)| match value {
+                    Value::String(text) => format!("{key} {text}"),
+                    other => format!("{key} {other}"),
+                })
+                .collect();
+            Some(format!("{} ({})", key.replace('_', " "), told.join(", ")))
+        }
         other => Some(format!("{} {other}", key.replace('_', " "))),
     };
     let rest = event.iter().filter(|(key, _)| !["event", "seconds", "time"].contains(&key.as_str()));

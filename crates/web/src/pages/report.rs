@@ -9,6 +9,9 @@ use crate::report::{Group, Other, Report};
 use crate::show;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+/// What the table of an instance says of a search.
+const COLUMNS: [&str; 6] = ["Runs", "Median", "95 %", "Mean", "Best", "Gap"];
+
 /// One instance: chart, table, differences.
 pub fn section(report: &Report, instance: &str, groups: &[&Group]) -> Markup {
     let rows = report.rows(groups);
@@ -19,14 +22,14 @@ pub fn section(report: &Report, instance: &str, groups: &[&Group]) -> Markup {
             div.cardhead { h2 { (instance) } @if let Some(known) = aims.known() { span.muted { "best known " (aims.in_full(known)) } } }
             @if chart.is_flat() { p.muted { "No chart: nothing was improved after the first score." } }
             @else { (PreEscaped(chart.markup())) }
-            div.scroll { table.numbers {
+            div.scroll { table.numbers.stacked {
                 thead { tr {
                     th { "Search" }
-                    @for name in ["Runs", "Median", "95 %", "Mean", "Best", "Gap"] { th.number { (name) } }
+                    @for name in COLUMNS { th.number { (name) } }
                 } }
                 tbody { @for (i, (group, row)) in groups.iter().zip(&rows).enumerate() {
                     tr { th scope="row" { span.key.(format!("s{}", i % COLOURS)) { (group.name) } }
-                        @for cell in row.cells(group, report.at) { td.number { (cell) } } }
+                        @for (name, cell) in COLUMNS.iter().zip(row.cells(group, report.at)) { td.number data-label=(name) { (cell) } } }
                 } }
             } }
             @let said = report.differences(groups);

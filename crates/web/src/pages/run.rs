@@ -189,7 +189,7 @@ fn tiles(run: &Summary, history: &History, aims: &Aims) -> Markup {
     let last = history.improvements.back();
     html! {
         dl.tiles {
-            div { dt { "Best" } dd #best { (run.best.map_or("–".into(), |best| aims.in_full(best))) }
+            div { dt { "Best" } dd #best .several[run.best.is_some_and(|best| aims.several(best))] { (run.best.map_or("–".into(), |best| aims.in_full(best))) }
                 dd.sub #gap { (run.best.and_then(|best| aims.stands(best)).unwrap_or_default()) } }
             div { dt { "Playouts" } dd #playouts { (run.playouts.map_or("–".into(), show::brief)) } dd.sub { "of all streams" } }
             div { dt { "Playouts/s" } dd #rate { (run.rate.map_or("–".into(), show::brief)) } dd.sub { (threads(run.told.threads)) } }
@@ -309,6 +309,10 @@ pub fn frame(request: &Request, folder: &Path) -> Reply {
         Ok((position, told)) => {
             let mut frame = frame_json(&position, &record.moves, after);
             frame["score"] = json!(told);
+            // What the score is made of is told once.
+            if let Some(facts) = frame["facts"].as_array_mut() {
+                facts.retain(|fact| fact[0].as_str().is_none_or(|name| !told.contains(name)));
+            }
             Reply::json(&frame)
         }
         Err(why) => refuse(&why),

@@ -398,7 +398,7 @@ pub fn row(run: &Summary, aims: &Aims) -> Markup {
                 }
             }
             td.number data-label="Seed" { @if run.kind == Kind::Solve { (told.seed.map(|seed| seed.to_string()).unwrap_or_default()) } }
-            td.number data-label="Best" { @let best = best(run, aims); @if !best.is_empty() { b { (best) } } }
+            td.number data-label="Best" { @let best = best(run, aims); @if !best.is_empty() { b.several[best.contains(", ")] { (best) } } }
             td.number data-label="Gap" { (run.best.and_then(|best| aims.gap(best)).unwrap_or_default()) }
             td.number data-label="Playouts/s" { (run.rate.map(show::brief).unwrap_or_default()) }
             td.number data-label="Time" { (run.seconds.map(show::time).unwrap_or_default()) }
