@@ -1,6 +1,6 @@
 """The bars of the Python package, against plain Python of our own writing and, where they are installed, mctspy and treequest.
 
-    python bench.py [nrpa] [uct] [ours] [tree] [flight] [import]
+    python bench.py [nrpa] [uct] [ours] [tree] [flight] [threads] [import]
 
 Rates are per second of this process's CPU time; what is compared is measured in turn, and the median of the rounds counts.
 SORTIE names the command for `ours`. No peer is needed: a row without one says so.
@@ -15,6 +15,7 @@ import random
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -310,7 +311,8 @@ Point = tuple[float, float]
 
 
 def rastrigin(p: Point) -> float:
-    x, y = (8 * v - 4 for v in p)
+    """Hills beside hills, the highest one away from where the search begins."""
+    x, y = 6 * (p[0] - 0.7), 6 * (p[1] - 0.35)
     value = 20 + x * x - 10 * math.cos(2 * math.pi * x) + y * y - 10 * math.cos(2 * math.pi * y)
     return 1 - value / 80
 
@@ -369,25 +371,65 @@ def peer_regret(function: Callable[[Point], float], batch: int, evaluations: int
     return 1 - best
 
 
-def bench_flight(evaluations: int = 10_000, seeds: int = 30) -> None:
-    """256 in flight against one at a time, by log10 of the regret; and TreeQuest's StandardMCTS in batches."""
+def bench_flight(evaluations: int = 10_000, peer_evaluations: int = 1_000, seeds: int = 30) -> None:
+    """256 in flight against one at a time, by log10 of the regret, and the difference seed by seed. TreeQuest's StandardMCTS in
+    batches of 5 and 256 beside the same with fewer evaluations: a step of its costs the more the larger the tree."""
     for function in (rastrigin, needle, ridge):
-        rows: dict[str, list[float]] = {}
-        for n in (1, 256):
-            rows[f"{n} in flight"] = [regret(function, n, evaluations, seed) for seed in range(seeds)]
+
+        def logs(of: Callable[..., float], n: int, many: int, function: Callable[[Point], float] = function) -> list[float]:
+            return [math.log10(max(of(function, n, many, seed), 1e-12)) for seed in range(seeds)]
+
+        one, many = (logs(regret, n, evaluations) for n in (1, 256))
+        differences = [b - a for a, b in zip(one, many)]
+        shown = [f"1 in flight {interval(one)}", f"256 {interval(many)}", f"256 less 1 {interval(differences)}"]
+        print(f"{function.__name__}, {evaluations:,} evaluations, {seeds} seeds, log10 of the regret: {', '.join(shown)}", flush=True)
         try:
-            for batch in (5, 256):
-                rows[f"treequest in batches of {batch}"] = [
-                    peer_regret(function, batch, evaluations, seed) for seed in range(seeds)
-                ]
+            import treequest  # noqa: F401
         except ImportError:
             print("treequest is not installed: no row of it")
-        shown = []
-        for name, values in rows.items():
-            logs = [math.log10(max(v, 1e-12)) for v in values]
-            half = 1.96 * statistics.stdev(logs) / math.sqrt(len(logs))
-            shown.append(f"{name} {statistics.mean(logs):.2f} ± {half:.2f}")
-        print(f"{function.__name__}, {evaluations:,} evaluations, {seeds} seeds, log10 of the regret: {', '.join(shown)}", flush=True)
+            continue
+        shown = [f"{n} in flight {interval(logs(regret, n, peer_evaluations))}" for n in (1, 256)]
+        shown += [f"treequest in batches of {n} {interval(logs(peer_regret, n, peer_evaluations))}" for n in (5, 256)]
+        print(f"{function.__name__}, {peer_evaluations:,} evaluations: {', '.join(shown)}", flush=True)
+
+
+def interval(values: list[float]) -> str:
+    """Mean and 95 % of it."""
+    return f"{statistics.mean(values):.2f} ± {1.96 * statistics.stdev(values) / math.sqrt(len(values)):.2f}"
+
+
+def bench_threads(threads: int = 16, seconds: float = 60.0) -> None:
+    """So many threads ask one tree and tell it, drop a tenth, for a minute: what became of the jobs has to add up."""
+    tree = so.Tree(prior=True)
+    until = time.monotonic() + seconds
+
+    def work(number: int) -> None:
+        chance = random.Random(number)
+        held: list[so.Job] = []
+        while time.monotonic() < until:
+            asked = tree.ask(chance.randrange(1, 6))
+            held += asked
+            chance.shuffle(held)
+            while len(held) > (8 if asked else 0):
+                job = held.pop()
+                if chance.random() < 0.1:
+                    tree.drop(job)
+                    continue
+                n = chance.randrange(2, 5) if len(job.moves) < 14 else 0
+                tree.tell(job, chance.random(), children=range(n), priors=[1 / n] * n if n else None)
+
+    crew = [threading.Thread(target=work, args=(n,)) for n in range(threads)]
+    for thread in crew:
+        thread.start()
+    for thread in crew:
+        thread.join()
+    tree.audit()
+    counts = tree.counts
+    assert counts.asked == counts.told + counts.in_flight + counts.dropped and tree.node().visits == counts.told
+    print(
+        f"{threads} threads for {seconds:g} s: {counts.asked:,} asked = {counts.told:,} told + {counts.in_flight:,} in flight "
+        f"+ {counts.dropped:,} dropped"
+    )
 
 
 def bench_import() -> None:
@@ -400,7 +442,8 @@ def bench_import() -> None:
     print(f"import: {seen[0]:.3f} s, {seen[1]:.3f} s where numpy is imported already")
 
 
-BENCHES = {"nrpa": bench_nrpa, "uct": bench_uct, "ours": bench_ours, "tree": bench_tree, "flight": bench_flight, "import": bench_import}
+BENCHES = {"nrpa": bench_nrpa, "uct": bench_uct, "ours": bench_ours, "tree": bench_tree, "flight": bench_flight, "threads": bench_threads}
+BENCHES["import"] = bench_import
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or BENCHES:
