@@ -314,16 +314,12 @@ impl Inner {
         for &i in indices {
             let offer = host.offer(&node);
             let mv = *offer.moves.get(i as usize)?;
-            trace.chosen.push(trace.codes.len() as u32 + i);
-            trace.codes.extend(&offer.codes);
+            trace.push_step(&offer.codes, i as usize, mv);
             if self.rules.bias {
                 trace.factors.extend(offer.bias.iter().map(|&bias| exp(bias)));
             }
-            trace.ends.push(trace.codes.len() as u32);
-            trace.moves.push(mv);
             node = host.step(&node, mv);
         }
-        trace.ids = vec![0; trace.codes.len()];
         trace.adopt(&self.policy);
         Some(trace)
     }

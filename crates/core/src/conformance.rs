@@ -17,6 +17,7 @@ pub fn problem<P: Problem>(p: &P, playouts: usize, seed: u64) {
     let mut rng = Rng::new(seed, 0);
     let mut choices = Choices::new();
     for playout in 0..playouts {
+        let mut places = Vec::new();
         let (end, played) = walk(p, &mut rng, |state, moves| {
             choices.clear();
             p.choices(state, &mut choices);
@@ -44,6 +45,18 @@ pub fn problem<P: Problem>(p: &P, playouts: usize, seed: u64) {
                 }
                 assert!(p.bias(state, mv).is_finite(), "bias of {mv:?} is not finite");
             }
+            let (codes, offered) = (choices.codes.clone(), choices.moves.clone());
+            choices.clear();
+            if let Some(list) = p.places(state, &mut choices) {
+                let named: Vec<u64> = choices.places.iter().map(|&place| list[place as usize]).collect();
+                assert_eq!((&choices.moves, &named), (&offered, &codes), "places: other choices or codes");
+                assert!(list.starts_with(&places), "places: the list has changed in\n{}", p.show(state));
+                assert!(
+                    moves.iter().all(|&mv| list.contains(&p.code(state, mv))),
+                    "places: a code is missing"
+                );
+                places = list.to_vec();
+            }
             let promise = p.promise(state);
             assert_eq!(
                 promise.is_some(),
@@ -55,8 +68,8 @@ pub fn problem<P: Problem>(p: &P, playouts: usize, seed: u64) {
                 "promise is not finite in\n{}",
                 p.show(state)
             );
-            let distinct: HashSet<_> = choices.moves.iter().collect();
-            assert_eq!(distinct.len(), choices.moves.len(), "choices: a move twice in\n{}", p.show(state));
+            let distinct: HashSet<_> = offered.iter().collect();
+            assert_eq!(distinct.len(), offered.len(), "choices: a move twice in\n{}", p.show(state));
         });
         choices.clear();
         p.choices(&end, &mut choices);

@@ -106,6 +106,14 @@ pub trait Problem: Domain {
         }
     }
 
+    /// The same for a domain most of whose choices stay on offer from step to step: fills `moves` and, index by index, the
+    /// `places` of their codes in a list that the state keeps of all codes there have been since the beginning, and gives
+    /// that list. It has the codes of all legal moves, and only grows along a playout. A policy then looks up each entry
+    /// once, and not at each step. `None` where the domain keeps no such list: `choices` is asked.
+    fn places<'s>(&self, _state: &'s Self::State, _out: &mut Choices<Self::Move>) -> Option<&'s [u64]> {
+        None
+    }
+
     /// Local search on the end of a playout and the moves that led there from the initial position: a better end, as all
     /// the moves to it, or `None` where none is found or the domain has no such thing. Every move is legal, the last leads
     /// to an end, and the score is strictly higher. All chance comes from `rng`, and the effort is bounded: some
@@ -169,18 +177,21 @@ pub struct Choices<M> {
     pub moves: Vec<M>,
     /// `codes[i]` is the code of `moves[i]`.
     pub codes: Vec<u64>,
+    /// What `Problem::places` fills instead of `codes`.
+    pub places: Vec<u32>,
 }
 
 impl<M> Choices<M> {
     /// Empty buffers.
     pub fn new() -> Self {
-        Choices { moves: Vec::new(), codes: Vec::new() }
+        Choices { moves: Vec::new(), codes: Vec::new(), places: Vec::new() }
     }
 
     /// Empties the buffers and keeps their memory.
     pub fn clear(&mut self) {
         self.moves.clear();
         self.codes.clear();
+        self.places.clear();
     }
 }
 

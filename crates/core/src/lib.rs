@@ -44,6 +44,7 @@ mod rng;
 pub mod run;
 pub mod search;
 pub mod toy;
+mod trace;
 pub mod uct;
 
 pub use any::{AnyGame, AnyProblem, Boxed, Origin, Position};

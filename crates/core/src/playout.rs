@@ -2,104 +2,10 @@
 
 use crate::domain::{Choices, Problem};
 pub use crate::policy::{Mark, Policy, exp};
-use crate::policy::{Memo, UNKNOWN};
 use crate::prior::{Advice, Guide};
 use crate::processor::Processor;
 use crate::rng::Rng;
-
-/// A recorded playout: for every step the ids (and codes) on offer and which of them was chosen.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Trace<M> {
-    /// The moves, one a step.
-    pub moves: Vec<M>,
-    /// The policy ids on offer, step after step.
-    pub ids: Vec<u32>,
-    /// Their codes; left empty when a code is its own id.
-    pub codes: Vec<u64>,
-    /// exp(bias) of each, the domain's and the guide's, or empty when the search uses neither.
-    pub factors: Vec<f64>,
-    /// The policy's generation that the ids are of.
-    pub generation: u64,
-    /// `ends[i]` is where step `i` ends in `ids`.
-    pub ends: Vec<u32>,
-    /// `chosen[i]` is the index in `ids` of what step `i` chose.
-    pub chosen: Vec<u32>,
-    /// The score at the end; negative infinity for a trace that was never played.
-    pub score: f64,
-}
-
-impl<M> Default for Trace<M> {
-    fn default() -> Self {
-        Trace {
-            moves: Vec::new(),
-            ids: Vec::new(),
-            codes: Vec::new(),
-            factors: Vec::new(),
-            generation: 0,
-            ends: Vec::new(),
-            chosen: Vec::new(),
-            score: f64::NEG_INFINITY,
-        }
-    }
-}
-
-impl<M> Trace<M> {
-    /// Makes it a trace that was never played, keeping the memory.
-    pub fn clear(&mut self) {
-        self.moves.clear();
-        self.ids.clear();
-        self.codes.clear();
-        self.factors.clear();
-        self.ends.clear();
-        self.chosen.clear();
-        self.score = f64::NEG_INFINITY;
-    }
-
-    /// Makes it equal to another trace, keeping the memory.
-    pub fn copy_from(&mut self, other: &Trace<M>)
-    where
-        M: Copy,
-    {
-        self.moves.clone_from(&other.moves);
-        self.ids.clone_from(&other.ids);
-        self.codes.clone_from(&other.codes);
-        self.factors.clone_from(&other.factors);
-        self.generation = other.generation;
-        self.ends.clone_from(&other.ends);
-        self.chosen.clone_from(&other.chosen);
-        self.score = other.score;
-    }
-
-    /// Forgets all ids of hashed codes: the trace was played by another policy than this one.
-    pub fn adopt(&mut self, policy: &Policy) {
-        self.forget_all_ids();
-        self.generation = policy.generation();
-    }
-
-    /// The index of the choice at each step: what a checkpoint keeps of it, for `retrace`.
-    pub(crate) fn indices(&self) -> Vec<u32> {
-        let starts = std::iter::once(&0).chain(&self.ends);
-        self.chosen.iter().zip(starts).map(|(chosen, start)| chosen - start).collect()
-    }
-
-    /// Forgets the ids of hashed codes: the trace goes to a policy that it was not made with.
-    pub(crate) fn forget_all_ids(&mut self) {
-        if !self.codes.is_empty() {
-            self.ids.fill(UNKNOWN);
-        }
-    }
-
-    /// Forgets the ids of hashed codes that the policy has taken back.
-    pub fn forget_ids(&mut self, policy: &Policy) {
-        if !policy.is_dense() && self.generation == policy.generation() {
-            for (id, &code) in self.ids.iter_mut().zip(&self.codes) {
-                if *id != UNKNOWN {
-                    *id = policy.id(code);
-                }
-            }
-        }
-    }
-}
+pub use crate::trace::Trace;
 
 /// How choices are offered and weighed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,8 +21,10 @@ pub struct Scratch<P: Problem> {
     start: P::State,
     state: P::State,
     choices: Choices<P::Move>,
+    /// The weights of all entries of the trace.
+    known: Vec<f64>,
+    /// The weights of a step; then sums of them.
     weights: Vec<f64>,
-    memo: Memo,
     advice: Option<Advice>,
     /// The advice on a step.
     factors: Vec<f64>,
@@ -131,8 +39,8 @@ impl<P: Problem> Scratch<P> {
             state: start.clone(),
             start,
             choices: Choices::new(),
+            known: Vec::new(),
             weights: Vec::new(),
-            memo: Memo::new(),
             advice: None,
             factors: Vec::new(),
             processor: problem.processor(),
@@ -202,27 +110,19 @@ fn play_through<P: Problem>(
 ) {
     trace.clear();
     trace.generation = policy.generation();
-    if !policy.is_dense() {
-        scratch.memo.clear();
-    }
     scratch.state.clone_from(&scratch.start);
     loop {
-        fill(problem, offer, &scratch.state, &mut scratch.choices);
-        let choices = &scratch.choices;
-        if choices.moves.is_empty() {
+        let start = trace.rows.len();
+        step(problem, offer, policy, scratch, trace);
+        if scratch.choices.moves.is_empty() {
             break;
         }
-        let start = trace.ids.len();
-        policy.weigh(&choices.codes, &mut scratch.memo, &mut trace.ids, &mut scratch.weights);
-        record(problem, offer, policy, &scratch.state, choices, &mut scratch.weights, trace);
-        if let Some(advice) = &mut scratch.advice {
-            heed(problem, advice, &scratch.state, choices, &mut scratch.factors, &mut scratch.weights, trace);
-        }
-
+        record(problem, offer, scratch, trace);
         let i = draw(&mut scratch.weights, rng);
+        let mv = scratch.choices.moves[i];
         trace.chosen.push((start + i) as u32);
-        trace.moves.push(choices.moves[i]);
-        problem.play(&mut scratch.state, choices.moves[i]);
+        trace.moves.push(mv);
+        problem.play(&mut scratch.state, mv);
     }
     trace.score = problem.score(&scratch.state);
 }
@@ -240,35 +140,21 @@ pub(crate) fn retrace<P: Problem>(
 ) -> Option<Trace<P::Move>> {
     let mut trace = Trace { generation: policy.generation(), ..Trace::default() };
     let mut legal = Vec::new();
-    scratch.memo.clear();
     scratch.state.clone_from(&scratch.start);
     for &i in indices {
-        fill(problem, offer, &scratch.state, &mut scratch.choices);
-        let choices = &mut scratch.choices;
+        let start = trace.rows.len();
+        step(problem, offer, policy, scratch, &mut trace);
         let mut i = i as usize;
-        if i >= choices.moves.len() {
+        if i >= scratch.choices.moves.len() {
             legal.clear();
             problem.moves(&scratch.state, &mut legal);
-            let mv = *legal.get(i - choices.moves.len())?;
-            i = choices.moves.len();
-            choices.moves.push(mv);
-            choices.codes.push(problem.code(&scratch.state, mv));
+            let mv = *legal.get(i - scratch.choices.moves.len())?;
+            i = scratch.choices.moves.len();
+            scratch.choices.moves.push(mv);
+            extend(policy, problem.code(&scratch.state, mv), scratch, &mut trace);
         }
-        let mv = choices.moves[i];
-        let start = trace.ids.len();
-        policy.weigh(&choices.codes, &mut scratch.memo, &mut trace.ids, &mut scratch.weights);
-        record(problem, offer, policy, &scratch.state, choices, &mut scratch.weights, &mut trace);
-        if let Some(advice) = &mut scratch.advice {
-            heed(
-                problem,
-                advice,
-                &scratch.state,
-                choices,
-                &mut scratch.factors,
-                &mut scratch.weights,
-                &mut trace,
-            );
-        }
+        record(problem, offer, scratch, &mut trace);
+        let mv = scratch.choices.moves[i];
         trace.chosen.push((start + i) as u32);
         trace.moves.push(mv);
         problem.play(&mut scratch.state, mv);
@@ -318,28 +204,80 @@ pub(crate) fn fill<P: Problem>(problem: &P, offer: Offer, state: &P::State, out:
     }
 }
 
-/// Adds a step whose choices are weighed to the trace: codes, bias factors (also to the weights) and where it ends.
+/// Fills the choices of a step with their weights, and begins its row in the trace.
 #[inline(always)]
-fn record<P: Problem>(
+fn step<P: Problem>(
     problem: &P,
     offer: Offer,
     policy: &Policy,
-    state: &P::State,
-    choices: &Choices<P::Move>,
-    weights: &mut [f64],
+    scratch: &mut Scratch<P>,
     trace: &mut Trace<P::Move>,
 ) {
-    if !policy.is_dense() {
-        trace.codes.extend_from_slice(&choices.codes);
+    let Scratch { state, choices, known, weights, .. } = scratch;
+    weights.clear();
+    if offer.selective && !policy.is_dense() {
+        choices.clear();
+        if let Some(codes) = problem.places(state, choices) {
+            known.truncate(trace.codes.len());
+            for &code in &codes[trace.codes.len()..] {
+                let (id, weight) = policy.find(code);
+                trace.codes.push(code);
+                trace.ids.push(id);
+                known.push(weight);
+            }
+            trace.rows.extend_from_slice(&choices.places);
+            weights.extend(choices.places.iter().map(|&place| known[place as usize]));
+            return;
+        }
     }
+    fill(problem, offer, state, choices);
+    if policy.is_dense() {
+        trace.rows.extend(choices.codes.iter().map(|&code| code as u32));
+        weights.extend(policy.weigh(&choices.codes));
+    } else {
+        for &code in &choices.codes {
+            let (id, weight) = policy.find(code);
+            trace.rows.push(trace.codes.len() as u32);
+            trace.codes.push(code);
+            trace.ids.push(id);
+            weights.push(weight);
+        }
+    }
+}
+
+/// Adds a choice to the step that has just begun: a legal move with this code, which was not on offer.
+fn extend<P: Problem>(policy: &Policy, code: u64, scratch: &mut Scratch<P>, trace: &mut Trace<P::Move>) {
+    let (id, weight) = policy.find(code);
+    scratch.weights.push(weight);
+    // Where the domain keeps a list of codes it has this one, and the last of those that are equal is the latest.
+    if policy.is_dense() {
+        trace.rows.push(code as u32);
+    } else if let Some(place) =
+        trace.codes.iter().rposition(|&other| other == code).filter(|_| !scratch.choices.places.is_empty())
+    {
+        trace.rows.push(place as u32);
+    } else {
+        trace.rows.push(trace.codes.len() as u32);
+        trace.codes.push(code);
+        trace.ids.push(id);
+    }
+}
+
+/// Ends the row of a step, with what biases and a guide make of its weights.
+#[inline(always)]
+fn record<P: Problem>(problem: &P, offer: Offer, scratch: &mut Scratch<P>, trace: &mut Trace<P::Move>) {
+    let Scratch { state, choices, weights, .. } = scratch;
     if offer.bias {
-        for (&mv, weight) in choices.moves.iter().zip(weights) {
+        for (&mv, weight) in choices.moves.iter().zip(&mut *weights) {
             let factor = exp(problem.bias(state, mv));
             *weight *= factor;
             trace.factors.push(factor);
         }
     }
-    trace.ends.push(trace.ids.len() as u32);
+    trace.ends.push(trace.rows.len() as u32);
+    if let Some(advice) = &mut scratch.advice {
+        heed(problem, advice, state, choices, &mut scratch.factors, weights, trace);
+    }
 }
 
 /// Multiplies the weights of the step recorded last by what a guide thinks of its choices, and adds that to the trace.
@@ -355,7 +293,7 @@ fn heed<P: Problem>(
 ) {
     advice.weigh(problem, state, &choices.moves, factors);
     weights.iter_mut().zip(&*factors).for_each(|(weight, factor)| *weight *= factor);
-    let start = trace.ids.len() - factors.len();
+    let start = trace.rows.len() - factors.len();
     match trace.factors.get_mut(start..) {
         // The domain's bias stands there already.
         Some(biases) if !biases.is_empty() => {

@@ -8,8 +8,8 @@
 //! reverse order of taking, so taking one back is emptying it: no probe chain can run through it. When the table
 //! grows all ids change, which its `generation` tells.
 
-use crate::playout::Trace;
 use crate::processor::Processor;
+use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
 
 /// The id of every hashed code that is not in the policy. Dense policies do not use it.
@@ -43,8 +43,10 @@ pub struct Policy {
     /// Scratch of `adapt`: `deltas[id]` is zero between calls.
     deltas: Vec<f64>,
     touched: Vec<u32>,
-    /// Scratch: the weights of a step, then the factors of the changes.
+    /// Scratch: the weights of a step or of all entries, then the factors of the changes.
     factors: Vec<f64>,
+    /// Scratch: the changes of the entries of a trace.
+    changes: Vec<f64>,
     processor: Processor,
 }
 
@@ -54,43 +56,6 @@ pub struct Mark {
     log_len: usize,
     n_taken: usize,
     level: u64,
-}
-
-/// The hashed codes that a playout has met, where they are found quicker than in the table: most choices of a step
-/// were there in the step before.
-#[derive(Debug, Clone)]
-pub struct Memo(Box<[Known; MEMO]>);
-
-#[derive(Debug, Clone, Copy)]
-struct Known {
-    code: u64,
-    id: u32,
-    weight: f64,
-}
-
-const MEMO: usize = 256;
-
-impl Memo {
-    /// Nothing known.
-    pub fn new() -> Memo {
-        let mut memo = Memo(Box::new([Known { code: 0, id: UNKNOWN, weight: 1.0 }; MEMO]));
-        memo.clear();
-        memo
-    }
-
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        for (i, known) in self.0.iter_mut().enumerate() {
-            // A code that belongs in another place is never found here.
-            known.code = i as u64 ^ 1;
-        }
-    }
-}
-
-impl Default for Memo {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 /// A policy in a checkpoint.
@@ -178,7 +143,8 @@ impl Policy {
             let step = start..end as usize;
             let weight = |i: usize| {
                 // Ids may be of another generation: codes are not.
-                let id = trace.codes.get(i).map_or(trace.ids[i], |&code| self.id(code));
+                let row = trace.rows[i];
+                let id = trace.codes.get(row as usize).map_or(row, |&code| self.id(code));
                 self.weights[id as usize] * trace.factors.get(i).unwrap_or(&1.0)
             };
             let total: f64 = step.clone().map(weight).sum();
@@ -202,27 +168,17 @@ impl Policy {
         if self.codes[place] == EMPTY { UNKNOWN } else { place as u32 }
     }
 
-    /// Appends the ids of `codes` and puts their weights, as exp(w), into `weights`. `memo` must have been cleared
-    /// since the policy last changed.
+    /// The id of a code and its weight, as exp(w).
     #[inline(always)]
-    pub fn weigh(&self, codes: &[u64], memo: &mut Memo, ids: &mut Vec<u32>, weights: &mut Vec<f64>) {
-        weights.clear();
-        if self.dense {
-            ids.extend(codes.iter().map(|&code| code as u32));
-            weights.extend(codes.iter().map(|&code| self.weights[code as usize]));
-            return;
-        }
-        let start = ids.len();
-        ids.resize(start + codes.len(), UNKNOWN);
-        weights.resize(codes.len(), 0.0);
-        for ((&code, id), weight) in codes.iter().zip(&mut ids[start..]).zip(weights) {
-            let known = &mut memo.0[code as usize % MEMO];
-            if known.code != code {
-                let id = self.id(code);
-                *known = Known { code, id, weight: self.weights[id as usize] };
-            }
-            (*id, *weight) = (known.id, known.weight);
-        }
+    pub(crate) fn find(&self, code: u64) -> (u32, f64) {
+        let id = self.id(code);
+        (id, self.weights[id as usize])
+    }
+
+    /// The weights of small codes, as exp(w).
+    #[inline(always)]
+    pub(crate) fn weigh<'a>(&'a self, codes: &'a [u64]) -> impl Iterator<Item = f64> + 'a {
+        codes.iter().map(|&code| self.weights[code as usize])
     }
 
     /// Begins a level.
@@ -286,45 +242,72 @@ impl Policy {
 
     #[inline(always)]
     fn add_steps<M>(&mut self, trace: &Trace<M>, alpha: f64) {
-        // At most one touch a code on offer; the list is cut to those that were new.
-        self.touched.resize(trace.ids.len(), 0);
-        let (mut start, mut n_touched) = (0, 0);
-        for (&end, &chosen) in trace.ends.iter().zip(&trace.chosen) {
-            let ids = &trace.ids[start..end as usize];
-            let factors = trace.factors.get(start..end as usize);
-            n_touched = self.add_step(ids, factors, trace.ids[chosen as usize], alpha, n_touched);
-            start = end as usize;
+        if trace.codes.is_empty() {
+            self.add_ids(trace, alpha);
+        } else {
+            self.add_entries(trace, alpha);
         }
-        self.touched.truncate(n_touched);
         self.apply_deltas();
     }
 
-    /// The change of one step, added to the deltas. `n` codes were touched before it; gives how many after.
+    /// The deltas of a trace whose rows are ids.
     #[inline(always)]
-    fn add_step(
-        &mut self,
-        ids: &[u32],
-        factors: Option<&[f64]>,
-        chosen: u32,
-        alpha: f64,
-        mut n: usize,
-    ) -> usize {
-        let step = &mut self.factors;
-        step.clear();
-        step.extend(ids.iter().map(|&id| self.weights[id as usize]));
-        if let Some(factors) = factors {
-            step.iter_mut().zip(factors).for_each(|(weight, factor)| *weight *= factor);
+    fn add_ids<M>(&mut self, trace: &Trace<M>, alpha: f64) {
+        // At most one touch a code on offer; the list is cut to those that were new.
+        self.touched.resize(trace.rows.len() + 1, 0);
+        let (touched, mut n) = (&mut self.touched[..], 0);
+        lose(
+            trace,
+            alpha,
+            &self.weights,
+            &mut self.deltas,
+            #[inline(always)]
+            |id, loss| {
+                touched[n] = id;
+                n += usize::from(loss == 0.0);
+            },
+        );
+        self.touched.truncate(n);
+        for &id in &self.touched {
+            self.deltas[id as usize] *= -self.weights[id as usize];
         }
-        let scale = alpha / sum(step);
-        let (touched, deltas) = (&mut self.touched[..], &mut self.deltas[..]);
-        for (&id, &weight) in ids.iter().zip(&*step) {
-            let delta = &mut deltas[id as usize];
-            touched[n] = id;
-            n += usize::from(*delta == 0.0);
-            *delta -= weight * scale;
+        for &chosen in &trace.chosen {
+            self.deltas[trace.rows[chosen as usize] as usize] += alpha;
         }
-        self.deltas[chosen as usize] += alpha;
-        n
+    }
+
+    /// The deltas of a trace with entries: first what each entry loses, side by side in little memory, then the deltas of
+    /// their codes, of which several entries may be.
+    #[inline(always)]
+    fn add_entries<M>(&mut self, trace: &Trace<M>, alpha: f64) {
+        let n = trace.ids.len();
+        self.factors.clear();
+        self.factors.extend(trace.ids.iter().map(|&id| self.weights[id as usize]));
+        self.changes.clear();
+        self.changes.resize(n, 0.0);
+        lose(
+            trace,
+            alpha,
+            &self.factors,
+            &mut self.changes,
+            #[inline(always)]
+            |_, _| (),
+        );
+        for (change, weight) in self.changes.iter_mut().zip(&self.factors) {
+            *change *= -weight;
+        }
+        for &chosen in &trace.chosen {
+            self.changes[trace.rows[chosen as usize] as usize] += alpha;
+        }
+        self.touched.resize(n, 0);
+        let mut n_touched = 0;
+        for (&id, &change) in trace.ids.iter().zip(&self.changes) {
+            let delta = &mut self.deltas[id as usize];
+            self.touched[n_touched] = id;
+            n_touched += usize::from(*delta == 0.0);
+            *delta += change;
+        }
+        self.touched.truncate(n_touched);
     }
 
     /// Multiplies the changed weights by the exponentials of their deltas, and logs what they were.
@@ -353,12 +336,9 @@ impl Policy {
 
     /// Gives every unknown code of a trace an id. The generation may change on the way.
     pub(crate) fn learn_ids<M>(&mut self, trace: &mut Trace<M>) {
-        if self.dense {
-            return;
-        }
         loop {
             if trace.generation != self.generation {
-                trace.ids.fill(UNKNOWN);
+                trace.forget_all_ids();
                 trace.generation = self.generation;
             }
             for (id, &code) in trace.ids.iter_mut().zip(&trace.codes) {
@@ -481,17 +461,53 @@ fn hashed(code: u64) -> u64 {
     code - u64::from(code == EMPTY)
 }
 
-/// The sum, in four interleaved parts: four times the speed of one chain of additions, and always the same order.
+/// What everything on offer loses at all steps of a trace, divided by its weight: the sum of alpha / (sum of the weights).
+/// `meet` is told what it has lost before each.
 #[inline(always)]
-fn sum(values: &[f64]) -> f64 {
+fn lose<M>(
+    trace: &Trace<M>,
+    alpha: f64,
+    weights: &[f64],
+    losses: &mut [f64],
+    mut meet: impl FnMut(u32, f64),
+) {
+    let n = weights.len().min(losses.len());
+    let most = trace.rows.iter().fold(0, |most, &row| most.max(row)) as usize;
+    assert!(most < n || trace.rows.is_empty(), "rows are places in the table or of entries");
+    // SAFETY: no row is above `most`.
+    let weight = |row: u32| unsafe { *weights.get_unchecked(row as usize) };
+    let mut lose = |row: u32, more: f64| {
+        // SAFETY: as above.
+        let loss = unsafe { losses.get_unchecked_mut(row as usize) };
+        meet(row, *loss);
+        *loss += more;
+    };
+    let mut start = 0;
+    for &end in &trace.ends {
+        let row = &trace.rows[start..end as usize];
+        if let Some(factors) = trace.factors.get(start..end as usize) {
+            let scale = alpha / sum(row, |i, row| weight(row) * factors[i]);
+            row.iter().zip(factors).for_each(|(&row, factor)| lose(row, scale * factor));
+        } else {
+            let scale = alpha / sum(row, |_, row| weight(row));
+            row.iter().for_each(|&row| lose(row, scale));
+        }
+        start = end as usize;
+    }
+}
+
+/// The sum of something of each, in four interleaved parts: four times the speed of one chain of additions, and always the
+/// same order.
+#[inline(always)]
+fn sum<T: Copy>(all: &[T], of: impl Fn(usize, T) -> f64) -> f64 {
     let mut parts = [0.0; 4];
-    let fours = values.chunks_exact(4);
-    let rest: f64 = fours.remainder().iter().sum();
-    for four in fours {
-        for (part, value) in parts.iter_mut().zip(four) {
-            *part += value;
+    let fours = all.len() / 4 * 4;
+    for start in (0..fours).step_by(4) {
+        for (i, part) in parts.iter_mut().enumerate() {
+            *part += of(start + i, all[start + i]);
         }
     }
+    let rest: f64 = (fours..all.len()).map(|i| of(i, all[i])).sum();
     (parts[0] + parts[1]) + (parts[2] + parts[3]) + rest
 }
 
@@ -534,15 +550,56 @@ mod tests {
 
     /// Two steps: codes {1, 2, 3} choosing 1, then {2, 4} choosing 4.
     fn trace() -> Trace<()> {
-        Trace {
-            moves: vec![(), ()],
-            codes: vec![1, 2, 3, 2, 4],
-            ids: vec![UNKNOWN; 5],
-            factors: vec![],
-            generation: 0,
-            ends: vec![3, 5],
-            chosen: vec![0, 4],
-            score: 1.0,
+        of_codes([1, 2, 3, 2, 4])
+    }
+
+    /// The same steps with other codes: three and two.
+    fn of_codes(codes: [u64; 5]) -> Trace<()> {
+        let mut trace = Trace::default();
+        trace.push_step(&codes[..3], 0, ());
+        trace.push_step(&codes[3..], 1, ());
+        trace
+    }
+
+    /// The same for a policy of small codes.
+    fn dense_trace() -> Trace<()> {
+        Trace { codes: vec![], ids: vec![], rows: vec![1, 2, 3, 2, 4], ..trace() }
+    }
+
+    /// What stays on offer is one entry: what is learnt is what single steps teach.
+    #[test]
+    fn entries_teach_what_their_steps_do() {
+        for alpha in [0.3, 1.0, 30.0] {
+            let (mut whole, mut apart) = (Policy::new(None), Policy::new(None));
+            let mut rng = crate::rng::Rng::new(1, 0);
+            for _ in 0..20 {
+                // Codes that come and go, some more than once.
+                let (mut joined, mut split) = (Trace::default(), Trace::default());
+                let mut offered: Vec<u32> = Vec::new();
+                for _ in 0..37 {
+                    offered.retain(|_| rng.below(4) > 0);
+                    for _ in 0..2 + rng.below(4) {
+                        offered.push(joined.codes.len() as u32);
+                        joined.codes.push(rng.below(50) as u64);
+                    }
+                    let chosen = rng.below(offered.len());
+                    joined.chosen.push((joined.rows.len() + chosen) as u32);
+                    joined.rows.extend_from_slice(&offered);
+                    joined.ends.push(joined.rows.len() as u32);
+                    let codes: Vec<u64> = offered.iter().map(|&i| joined.codes[i as usize]).collect();
+                    split.push_step(&codes, chosen, ());
+                }
+                joined.ids = vec![UNKNOWN; joined.codes.len()];
+                let mut weighed = Trace { factors: vec![1.0; split.rows.len()], ..split.clone() };
+                let mut biased = apart.clone();
+                whole.adapt::<()>(&mut joined, alpha);
+                apart.adapt(&mut split, alpha);
+                biased.adapt(&mut weighed, alpha);
+                for code in 0..50 {
+                    let (w, a, b) = (whole.log_weight(code), apart.log_weight(code), biased.log_weight(code));
+                    assert!((w - a).abs() < 1e-9 && a == b, "code {code}: {w} {a} {b}");
+                }
+            }
         }
     }
 
@@ -559,12 +616,11 @@ mod tests {
         }
         assert!(policy.entropy(&trace()).unwrap() < 0.2, "learnt: nearly always the same");
         let mut dense = Policy::new(Some(5));
-        let own = || Trace { codes: vec![], ids: vec![1, 2, 3, 2, 4], ..trace() };
-        assert!((dense.entropy(&own()).unwrap() - even).abs() < 1e-12);
-        dense.adapt(&mut own(), 1.0);
+        assert!((dense.entropy(&dense_trace()).unwrap() - even).abs() < 1e-12);
+        dense.adapt(&mut dense_trace(), 1.0);
         policy = Policy::new(None);
         policy.adapt(&mut trace(), 1.0);
-        assert_eq!(dense.entropy(&own()), policy.entropy(&trace()));
+        assert_eq!(dense.entropy(&dense_trace()), policy.entropy(&trace()));
     }
 
     #[test]
@@ -586,16 +642,17 @@ mod tests {
 
     #[test]
     fn changes_carry_a_level_over_to_another_policy() {
-        let mut dense_trace = trace();
-        dense_trace.ids = dense_trace.codes.iter().map(|&c| c as u32).collect();
-        for (codes_max, trace) in [(None, trace()), (Some(100), dense_trace)] {
+        let other = Trace { rows: vec![1, 6, 7, 2, 4], ..dense_trace() };
+        for (codes_max, trace, other) in
+            [(None, trace(), of_codes([1, 6, 7, 2, 4])), (Some(100), dense_trace(), other)]
+        {
             let weights = |policy: &Policy| -> Vec<f64> { (0..9).map(|c| policy.log_weight(c)).collect() };
             let mut here = Policy::new(codes_max);
             here.adapt(&mut trace.clone(), 0.5);
             let mut there = here.clone();
             let before = weights(&here);
             let mark = here.mark();
-            here.adapt(&mut Trace { codes: vec![1, 6, 7, 2, 4], ..trace.clone() }, 1.0);
+            here.adapt(&mut other.clone(), 1.0);
             here.adapt(&mut trace.clone(), 1.0);
             let mut changes = Vec::new();
             here.changes(mark, &mut changes);
@@ -624,8 +681,7 @@ mod tests {
     fn rewind_takes_a_level_back_and_dense_equals_hashed() {
         let mut hashed = Policy::new(None);
         let mut dense = Policy::new(Some(100));
-        let mut dense_trace = trace();
-        dense_trace.ids = dense_trace.codes.iter().map(|&c| c as u32).collect();
+        let mut dense_trace = dense_trace();
         let outer = hashed.mark();
         dense.mark();
         hashed.adapt(&mut trace(), 1.0);
@@ -634,9 +690,7 @@ mod tests {
         let (mark, dense_mark) = (hashed.mark(), dense.mark());
         for i in 0..2000 {
             // Enough new codes to make the table grow in the middle of a level.
-            let mut other = trace();
-            other.codes = vec![1, 2, 3, 100 + 2 * i, 101 + 2 * i];
-            hashed.adapt(&mut other, 0.7);
+            hashed.adapt(&mut of_codes([1, 2, 3, 100 + 2 * i, 101 + 2 * i]), 0.7);
             dense.adapt(&mut dense_trace, 0.7);
         }
         assert_ne!(before[1], hashed.log_weight(1));

@@ -390,7 +390,7 @@ impl Teacher {
         for (bucket, trace) in traces.iter().enumerate() {
             for (step, &chosen) in trace.chosen.iter().enumerate() {
                 let fork = Fork { bucket: bucket as u32, step: step as u32, next: None };
-                let (lesson, head) = &mut self.taught[trace.ids[chosen as usize] as usize];
+                let (lesson, head) = &mut self.taught[trace.id(chosen as usize) as usize];
                 let new = self.forks.len() as u32;
                 if *lesson != self.lesson {
                     (*lesson, *head) = (self.lesson, new);
@@ -408,10 +408,12 @@ impl Teacher {
 
     /// Adds a fork to the chain of its code, unless the same was on offer at one that is there.
     fn chain<M>(&mut self, head: u32, fork: Fork, traces: &[&Trace<M>]) {
-        let offers = |fork: &Fork| &traces[fork.bucket as usize].ids[range(traces, fork)];
-        let mine = offers(&fork);
+        let offers = |fork: &Fork| {
+            let trace = traces[fork.bucket as usize];
+            range(traces, fork).map(|i| trace.id(i))
+        };
         let mut at = head as usize;
-        while offers(&self.forks[at]) != mine {
+        while !offers(&self.forks[at]).eq(offers(&fork)) {
             match self.forks[at].next {
                 Some(next) => at = next as usize,
                 None => {
@@ -427,13 +429,13 @@ impl Teacher {
         let fork = &self.forks[head as usize];
         let trace = traces[fork.bucket as usize];
         let offers = range(traces, fork);
-        let start = lesson.ids.len();
+        let start = lesson.rows.len();
         lesson.chosen.push((start + trace.chosen[fork.step as usize] as usize - offers.start) as u32);
-        lesson.ids.extend_from_slice(&trace.ids[offers.clone()]);
+        lesson.rows.extend(offers.clone().map(|i| trace.id(i)));
         lesson.factors.extend_from_slice(trace.factors.get(offers).unwrap_or_default());
         self.step += 1;
         if fork.next.is_some() {
-            for &id in &lesson.ids[start..] {
+            for &id in &lesson.rows[start..] {
                 self.offered[id as usize] = self.step;
             }
         }
@@ -442,16 +444,16 @@ impl Teacher {
             let fork = &self.forks[at as usize];
             let trace = traces[fork.bucket as usize];
             for i in range(traces, fork) {
-                let offered = &mut self.offered[trace.ids[i] as usize];
+                let offered = &mut self.offered[trace.id(i) as usize];
                 if *offered != self.step {
                     *offered = self.step;
-                    lesson.ids.push(trace.ids[i]);
+                    lesson.rows.push(trace.id(i));
                     lesson.factors.extend(trace.factors.get(i));
                 }
             }
             next = fork.next;
         }
-        lesson.ends.push(lesson.ids.len() as u32);
+        lesson.ends.push(lesson.rows.len() as u32);
     }
 }
 

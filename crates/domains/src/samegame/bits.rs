@@ -61,6 +61,45 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
         all
     }
 
+    /// Takes cells out of all sets, and lets those above them fall.
+    #[inline(always)]
+    pub fn fall(sets: &mut [Self], gone: &Self, processor: Processor) {
+        #[cfg(target_arch = "x86_64")]
+        if processor.is_wide() && LANE == 16 && W == 4 {
+            // SAFETY: as above; a set is four words, the size of a register.
+            return unsafe { register::fall(sets.as_mut_ptr().cast(), sets.len(), gone.load()) };
+        }
+        gone.for_each_lane(
+            #[inline(always)]
+            |word, shift, gone| {
+                let mask = Self::LANE_MASK << shift;
+                for set in &mut *sets {
+                    let bits = &mut set.0[word];
+                    *bits = *bits & !mask | pack((*bits & mask) >> shift, !gone, processor) << shift;
+                }
+            },
+        );
+    }
+
+    /// The columns, as bits, that have cells in `before` and none in this set.
+    #[inline(always)]
+    pub fn lanes_gone(&self, before: &Self, processor: Processor) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if processor.is_wide() && LANE == 16 && W == 4 {
+            // SAFETY: as above.
+            return unsafe { register::lanes_gone(self.load(), before.load()) };
+        }
+        let mut gone = 0;
+        before.for_each_lane(
+            #[inline(always)]
+            |word, shift, _| {
+                let left = self.0[word] >> shift & Self::LANE_MASK;
+                gone |= u64::from(left == 0) << ((word * 64 + shift) / LANE);
+            },
+        );
+        gone
+    }
+
     /// Takes a column out; the columns to its right move left.
     pub fn close_lane(&mut self, column: usize) {
         let (word, shift) = (column / Self::PER_WORD, column % Self::PER_WORD * LANE);
@@ -78,11 +117,27 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
         self.0.iter().map(|w| w.count_ones()).sum()
     }
 
-    /// The first cell, column by column; `None` in an empty set.
+    /// The first cell of a set that is not empty, column by column.
     #[inline(always)]
-    pub fn first(&self) -> Option<usize> {
-        let word = self.0.iter().position(|&w| w != 0)?;
-        Some(word * 64 + self.0[word].trailing_zeros() as usize)
+    pub fn first(&self, processor: Processor) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if processor.is_wide() && W == 4 {
+            // SAFETY: as above.
+            let word = unsafe { register::first_word(self.load()) };
+            return word * 64 + self.0[word].trailing_zeros() as usize;
+        }
+        let word = self.0.iter().position(|&w| w != 0).expect("there are cells");
+        word * 64 + self.0[word].trailing_zeros() as usize
+    }
+
+    #[inline(always)]
+    pub fn is_empty(&self, processor: Processor) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if processor.is_wide() && W == 4 {
+            // SAFETY: as above.
+            return unsafe { register::is_empty(self.load()) };
+        }
+        self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
     #[inline(always)]
@@ -98,16 +153,6 @@ impl<const LANE: usize, const W: usize> Bits<LANE, W> {
     #[inline(always)]
     pub fn without(&self, other: &Self) -> Self {
         Bits(std::array::from_fn(|i| self.0[i] & !other.0[i]))
-    }
-
-    #[inline(always)]
-    pub fn meets(&self, other: &Self, processor: Processor) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        if processor.is_wide() && W == 4 {
-            // SAFETY: as above.
-            return unsafe { register::meets(self.load(), other.load()) };
-        }
-        self.0.iter().zip(&other.0).fold(0, |a, (x, y)| a | x & y) != 0
     }
 
     /// The cells next to the set in the four directions (some of them may lie in the clear top row).
@@ -205,10 +250,20 @@ mod register {
         }
     }
 
+    /// The first word with a cell; four in an empty set.
     #[inline(always)]
-    pub unsafe fn meets(a: __m256i, b: __m256i) -> bool {
+    pub unsafe fn first_word(x: __m256i) -> usize {
         // SAFETY: the caller has seen to AVX2.
-        unsafe { _mm256_testz_si256(a, b) == 0 }
+        unsafe {
+            let empty = _mm256_cmpeq_epi64(x, _mm256_setzero_si256());
+            (_mm256_movemask_pd(_mm256_castsi256_pd(empty)) as u32 ^ 0b1_1111).trailing_zeros() as usize
+        }
+    }
+
+    #[inline(always)]
+    pub unsafe fn is_empty(x: __m256i) -> bool {
+        // SAFETY: the caller has seen to AVX2.
+        unsafe { _mm256_testz_si256(x, x) != 0 }
     }
 
     /// One cell. Writing a word and reading the register back would stall until the write is done.
@@ -231,6 +286,39 @@ mod register {
             let lowest = _mm256_and_si256(x, _mm256_sub_epi16(zero, x));
             let below = _mm256_add_epi16(lowest, _mm256_set1_epi16(-1));
             _mm256_andnot_si256(below, _mm256_set1_epi16(0x7fff))
+        }
+    }
+
+    /// One row a column at a time, the lowest first: above it all moves down.
+    #[inline(always)]
+    pub unsafe fn fall(sets: *mut __m256i, n: usize, mut gone: __m256i) {
+        // SAFETY: the caller has seen to AVX2, and to `n` sets.
+        unsafe {
+            loop {
+                let lowest = _mm256_and_si256(gone, _mm256_sub_epi16(_mm256_setzero_si256(), gone));
+                // All rows of a column that loses nothing.
+                let below = _mm256_add_epi16(lowest, _mm256_set1_epi16(-1));
+                for i in 0..n {
+                    let x = _mm256_loadu_si256(sets.add(i));
+                    let moved = _mm256_andnot_si256(below, _mm256_srli_epi16::<1>(x));
+                    _mm256_storeu_si256(sets.add(i), _mm256_or_si256(_mm256_and_si256(below, x), moved));
+                }
+                gone = _mm256_srli_epi16::<1>(_mm256_andnot_si256(lowest, gone));
+                if _mm256_testz_si256(gone, gone) != 0 {
+                    return;
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub unsafe fn lanes_gone(x: __m256i, before: __m256i) -> u64 {
+        // SAFETY: the caller has seen to AVX2, and with it to BMI2.
+        unsafe {
+            let zero = _mm256_setzero_si256();
+            let (now, then) = (_mm256_cmpeq_epi16(x, zero), _mm256_cmpeq_epi16(before, zero));
+            let gone = _mm256_movemask_epi8(_mm256_andnot_si256(then, now)) as u32;
+            _pext_u64(u64::from(gone), 0x5555_5555)
         }
     }
 

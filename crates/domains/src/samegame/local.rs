@@ -83,7 +83,7 @@ fn next<const LANE: usize, const W: usize>(state: &State<LANE, W>, list: &mut Ve
             list.remove(at);
             continue;
         };
-        let group = state.groups.iter().find(|group| state.shapes[group.place as usize].contains(cell));
+        let group = state.groups.iter().find(|group| state.shape(group.name).contains(cell));
         if let Some(group) = group {
             list.remove(at);
             return Some(group.first);

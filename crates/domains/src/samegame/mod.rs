@@ -84,6 +84,8 @@ pub struct State<const LANE: usize, const W: usize> {
     standing: u64,
     /// Codes go by tiles.
     by_tiles: bool,
+    /// The colour that is kept back.
+    tabu: u8,
     /// Colours of the board: the rest of `cells` is empty.
     colours: u8,
     /// Columns that are not empty; they are the leftmost ones.
@@ -91,26 +93,33 @@ pub struct State<const LANE: usize, const W: usize> {
     moves_played: u16,
     points: f64,
     /// The playable groups, old ones before new ones. Derived from `cells`, like all that follows, but the order and
-    /// the places depend on the moves that led here.
+    /// the names depend on the moves that led here.
     groups: Vec<Group>,
-    /// `shapes[place]` are the cells of the group that has this place.
+    /// `codes[name]` is the code of the group that has this name: of all groups since the beginning.
+    codes: Vec<u64>,
+    /// `shapes[name - first_shape]` are the cells of the group that has this name, if there still is one.
     shapes: Vec<Bits<LANE, W>>,
-    /// `places[cell]` is the place of the group whose first cell this is, if there is one.
-    places: Vec<u16>,
-    /// Places that may be used again.
-    free: Vec<u16>,
+    first_shape: u32,
+    /// `names[cell]` is the name of the group whose first cell this is, if there is one.
+    names: Vec<u32>,
 }
 
 /// Two or more connected cells of one colour: what a playout asks of it. Its cells stand elsewhere, so that going
 /// through all groups touches little memory.
 #[derive(Debug, Clone, Copy)]
 struct Group {
-    code: u64,
+    name: u32,
     /// The cell that names the group: its leftmost column, and there the lowest.
     first: u16,
-    place: u16,
-    size: u16,
-    colour: u8,
+    kept: Kept,
+}
+
+/// How far the selective policy keeps a group back: not, unless the game is young, or as long as there are others.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+enum Kept {
+    Never,
+    Pair,
+    Group,
 }
 
 /// By hand because a derived `clone_from` would allocate, once a playout.
@@ -118,19 +127,21 @@ impl<const LANE: usize, const W: usize> Clone for State<LANE, W> {
     fn clone(&self) -> Self {
         State {
             groups: self.groups.clone(),
+            codes: self.codes.clone(),
             shapes: self.shapes.clone(),
-            places: self.places.clone(),
-            free: self.free.clone(),
+            names: self.names.clone(),
             ..*self
         }
     }
 
     fn clone_from(&mut self, from: &Self) {
         self.groups.clone_from(&from.groups);
+        self.codes.clone_from(&from.codes);
         self.shapes.clone_from(&from.shapes);
-        self.places.clone_from(&from.places);
-        self.free.clone_from(&from.free);
+        self.first_shape = from.first_shape;
+        self.names.clone_from(&from.names);
         (self.cells, self.colours, self.columns) = (from.cells, from.colours, from.columns);
+        self.tabu = from.tabu;
         (self.tiles, self.standing, self.by_tiles) = (from.tiles, from.standing, from.by_tiles);
         (self.moves_played, self.points) = (from.moves_played, from.points);
     }
@@ -169,19 +180,28 @@ impl<const LANE: usize, const W: usize> SameGame<LANE, W> {
             tiles: cells.iter().fold(Bits::EMPTY, |all, cells| all.or(cells)),
             standing: u64::MAX >> (64 - board.columns),
             by_tiles,
+            tabu,
             cells,
             colours: counts.iter().rposition(|&n| n > 0).map_or(0, |last| last + 1) as u8,
             columns: board.columns as u8,
             moves_played: 0,
             points: 0.0,
             groups: Vec::new(),
+            codes: Vec::new(),
             shapes: Vec::new(),
-            places: vec![0; W * 64],
-            free: Vec::new(),
+            first_shape: 0,
+            names: vec![0; W * 64],
         };
         let processor = Processor::here();
         start.find_all_groups(processor);
         SameGame { board, penalty, tabu, start, processor }
+    }
+
+    /// Whether all cells of the tabu colour hang together, of which there are so many groups: a lone cell is a group of its
+    /// own here, for it could still be joined to others.
+    fn tabu_is_one(&self, state: &State<LANE, W>, groups: u32) -> bool {
+        let cells = &state.cells[self.tabu as usize];
+        groups + cells.without(&cells.neighbours(Processor::PORTABLE)).count() == 1
     }
 
     /// The same on another processor.
@@ -206,7 +226,7 @@ impl<const LANE: usize, const W: usize> Domain for SameGame<LANE, W> {
     }
 
     fn play(&self, state: &mut State<LANE, W>, mv: u16) {
-        let shape = state.shapes[state.places[mv as usize] as usize];
+        let shape = *state.shape(state.names[mv as usize]);
         self.processor.run(
             #[inline(always)]
             |processor| state.remove(&shape, processor),
@@ -316,33 +336,31 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
     }
 
     fn code(&self, state: &State<LANE, W>, mv: u16) -> u64 {
-        state.find(mv).expect("a legal move names a group").code
+        state.codes[state.find(mv).expect("a legal move names a group").name as usize]
     }
 
     /// Larger groups first, as in GNRPA (Cazenave 2020), and the tabu colour later.
     fn bias(&self, state: &State<LANE, W>, mv: u16) -> f64 {
         let tabu = state.cells[self.tabu as usize].contains(mv as usize);
-        let size = state.shapes[state.places[mv as usize] as usize].count();
+        let size = state.shape(state.names[mv as usize]).count();
         (f64::from(size) - 2.0 - f64::from(u8::from(tabu))).min(BIAS_MAX)
     }
 
     /// The selective policy (Cazenave 2016): groups of the tabu colour are kept back, except pairs once more than ten
     /// moves are played, until the colour is one single group or nothing else is left.
-    #[inline(always)]
     fn choices(&self, state: &State<LANE, W>, out: &mut Choices<u16>) {
-        let pairs = state.moves_played > TABU_MOVES;
-        let (mut tabu_groups, mut tabu_cells) = (0, 0);
-        offer(state, out, |group| {
-            let tabu = group.colour == self.tabu;
-            tabu_groups += u32::from(tabu);
-            tabu_cells += u32::from(tabu) * group.size as u32;
-            !tabu | (group.size == 2) & pairs
-        });
-        // A lone cell is a group of its own here: it could still be joined to others.
-        let lone = state.cells[self.tabu as usize].count() - tabu_cells;
-        if out.moves.is_empty() || tabu_groups + lone == 1 {
-            offer(state, out, |_| true);
+        self.places(state, out);
+        out.codes.extend(out.places.iter().map(|&place| state.codes[place as usize]));
+    }
+
+    #[inline(always)]
+    fn places<'s>(&self, state: &'s State<LANE, W>, out: &mut Choices<u16>) -> Option<&'s [u64]> {
+        let most = if state.moves_played > TABU_MOVES { Kept::Pair } else { Kept::Never };
+        let tabu_groups = offer(state, out, most);
+        if out.moves.is_empty() || tabu_groups < 2 && self.tabu_is_one(state, tabu_groups) {
+            offer(state, out, Kept::Group);
         }
+        Some(&state.codes)
     }
 
     fn improve(&self, _: &State<LANE, W>, moves: &[u16], rng: &mut Rng) -> Option<Vec<u16>> {
@@ -368,34 +386,42 @@ impl<const LANE: usize, const W: usize> Problem for SameGame<LANE, W> {
     }
 }
 
-/// Fills `out` with the groups that `keep` keeps, without a branch on its answer.
+/// Fills `out` with the groups that are kept back no more than this, without a branch on it; gives how many groups are
+/// kept back at all.
 #[inline(always)]
 fn offer<const LANE: usize, const W: usize>(
     state: &State<LANE, W>,
     out: &mut Choices<u16>,
-    mut keep: impl FnMut(&Group) -> bool,
-) {
-    let n = state.groups.len();
-    out.moves.resize(n, 0);
-    out.codes.resize(n, 0);
-    let (moves, codes) = (&mut out.moves[..n], &mut out.codes[..n]);
-    let mut kept = 0;
-    for group in &state.groups {
-        // SAFETY: `kept` grows by at most one a group, and there are as many places as groups.
-        unsafe {
-            *moves.get_unchecked_mut(kept) = group.first;
-            *codes.get_unchecked_mut(kept) = group.code;
+    most: Kept,
+) -> u32 {
+    out.clear();
+    out.moves.reserve(state.groups.len());
+    out.places.reserve(state.groups.len());
+    let (moves, places) = (out.moves.as_mut_ptr(), out.places.as_mut_ptr());
+    let (mut offered, mut kept) = (0, 0);
+    // SAFETY: there is room for all groups, `offered` grows by at most one a group, and what is below it has been written.
+    unsafe {
+        for group in &state.groups {
+            moves.add(offered).write(group.first);
+            places.add(offered).write(group.name);
+            offered += usize::from(group.kept <= most);
+            kept += u32::from(group.kept != Kept::Never);
         }
-        kept += usize::from(keep(group));
+        out.moves.set_len(offered);
+        out.places.set_len(offered);
     }
-    out.moves.truncate(kept);
-    out.codes.truncate(kept);
+    kept
 }
 
 impl<const LANE: usize, const W: usize> State<LANE, W> {
     /// The group with this first cell, if there is one.
     fn find(&self, first: u16) -> Option<&Group> {
         self.groups.iter().find(|group| group.first == first)
+    }
+
+    #[inline(always)]
+    fn shape(&self, name: u32) -> &Bits<LANE, W> {
+        &self.shapes[(name - self.first_shape) as usize]
     }
 
     fn colour_at(&self, cell: usize) -> Option<usize> {
@@ -409,29 +435,19 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
         // are of the same group as a disturbed one may lose their connection.
         let disturbed = shape.and_above(processor);
         let colours = self.colours as usize;
-        let mut seeds = disturbed;
+        let (mut seeds, mut stood) = (disturbed, Bits::EMPTY);
         for cells in &self.cells[..colours] {
             seeds = seeds.or(&cells.and(&disturbed).neighbours(processor).and(cells));
+            stood = stood.or(cells);
         }
-        let mut emptied = 0u64; // by column
-        shape.for_each_lane(
-            #[inline(always)]
-            |word, shift, gone| {
-                let lane_mask = Bits::<LANE, W>::LANE_MASK << shift;
-                let mut left = 0;
-                for cells in &mut self.cells[..colours] {
-                    let bits = &mut cells.0[word];
-                    let lane = pack((*bits & lane_mask) >> shift, !gone, processor);
-                    *bits = *bits & !lane_mask | lane << shift;
-                    left |= lane;
-                }
-                let tiles = &mut self.tiles.0[word];
-                *tiles ^= spread(gone, (*tiles & lane_mask) >> shift, processor) << shift;
-                emptied |= u64::from(left == 0) << ((word * 64 + shift) / LANE);
-            },
-        );
+        for (word, tiles) in self.tiles.0.iter_mut().enumerate() {
+            *tiles ^= spread(pack(shape.0[word], stood.0[word], processor), *tiles, processor);
+        }
+        Bits::fall(&mut self.cells[..colours], shape, processor);
+        let all = self.cells[..colours].iter().fold(Bits::EMPTY, |all, cells| all.or(cells));
+        let mut emptied = all.lanes_gone(&stood, processor);
         if emptied == 0 {
-            return self.find_groups_again(&disturbed, &seeds, processor);
+            return self.find_groups_again(&seeds, &all, processor);
         }
         while emptied != 0 {
             // From the right: those to the left stay where they are.
@@ -451,65 +467,82 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
     fn find_all_groups(&mut self, processor: Processor) {
         self.groups.clear();
         self.shapes.clear();
-        self.free.clear();
+        self.first_shape = self.codes.len() as u32;
+        let all = self.cells[..self.colours as usize].iter().fold(Bits::EMPTY, |all, cells| all.or(cells));
         processor.run(
             #[inline(always)]
-            |processor| self.find_groups_in(&Bits([u64::MAX; W]), processor),
+            |processor| self.find_groups_in(&Bits([u64::MAX; W]), &all, processor),
         );
     }
 
-    /// Brings the groups up to date after `disturbed` changed. The cells of `seeds` (those and the ones that may have
-    /// lost their connection) are all that a new group can begin with.
+    /// Brings the groups up to date. The cells of `seeds` (those that were disturbed and the ones that may have lost their
+    /// connection) are all that a new group can begin with.
     #[inline(always)]
-    fn find_groups_again(&mut self, disturbed: &Bits<LANE, W>, seeds: &Bits<LANE, W>, processor: Processor) {
+    fn find_groups_again(&mut self, seeds: &Bits<LANE, W>, all: &Bits<LANE, W>, processor: Processor) {
         let before = self.groups.len();
-        // A group with a disturbed cell is no more; one that touches what is found now is part of it.
-        let stale = self.find_groups_in(seeds, processor).or(disturbed);
+        // A group with a disturbed cell is no more; one that touches what is found now is part of it. Its first cell tells:
+        // where that is not disturbed itself, it hangs together with a seed, and is one or is found from it.
+        let stale = self.find_groups_in(seeds, all, processor).or(seeds);
+        let groups = self.groups.as_mut_ptr();
+        let mut kept = 0;
         // Without branches on the answers: nobody could predict them.
-        let free = self.free.len();
-        self.free.resize(free + before, 0);
-        let (groups, places) = (&mut self.groups[..before], &mut self.free[free..]);
-        let (mut kept, mut freed) = (0, 0);
         for i in 0..before {
-            let group = groups[i];
-            let gone = self.shapes[group.place as usize].meets(&stale, processor);
-            // SAFETY: both grow by at most one a group and are never more than `i`.
+            // SAFETY: there are `before` groups, and `kept` is never more than `i`. First cells are cells of the board.
             unsafe {
-                *groups.get_unchecked_mut(kept) = group;
-                *places.get_unchecked_mut(freed) = group.place;
+                let group = *groups.add(i);
+                let first = group.first as usize;
+                let gone = *stale.0.get_unchecked(first / 64) >> (first % 64) & 1;
+                *groups.add(kept) = group;
+                kept += 1 - gone as usize;
             }
-            kept += usize::from(!gone);
-            freed += usize::from(gone);
         }
-        self.free.truncate(free + freed);
         let end = self.groups.len();
         self.groups.copy_within(before..end, kept);
         self.groups.truncate(end - (before - kept));
     }
 
-    /// Finds the groups that have a cell in `seeds` and appends them to `groups`; gives all their cells.
+    /// Finds the groups that have a cell in `seeds` and appends them to `groups`; gives all their
+    /// cells. `all` are the cells of the board.
     #[inline(always)]
-    fn find_groups_in(&mut self, seeds: &Bits<LANE, W>, processor: Processor) -> Bits<LANE, W> {
+    fn find_groups_in(
+        &mut self,
+        seeds: &Bits<LANE, W>,
+        all: &Bits<LANE, W>,
+        processor: Processor,
+    ) -> Bits<LANE, W> {
         let mut found = Bits::EMPTY;
-        let all = self.cells[..self.colours as usize].iter().fold(Bits::EMPTY, |all, cells| all.or(cells));
-        for colour in 0..self.colours as usize {
-            let cells = self.cells[colour];
+        let (mut begin, mut some) = ([Bits::EMPTY; COLOURS_MAX], 0u32);
+        for (colour, cells) in self.cells[..self.colours as usize].iter().enumerate() {
             // Only cells with a neighbour of their colour belong to a group.
-            let mut left = cells.and(seeds).and(&cells.neighbours(processor));
-            while let Some(cell) = left.first() {
+            begin[colour] = cells.and(seeds).and(&cells.neighbours(processor));
+            some |= u32::from(!begin[colour].is_empty(processor)) << colour;
+        }
+        let homes = Homes::new(self.standing);
+        while some != 0 {
+            let colour = some.trailing_zeros() as usize;
+            let (cells, seed) = (self.cells[colour], mix(colour as u64));
+            let mut left = begin[colour];
+            some &= some - 1;
+            loop {
+                let cell = left.first(processor);
                 let shape = Bits::flood(cell, &cells, processor);
                 left = left.without(&shape);
                 found = found.or(&shape);
-                let place = self.free.pop().unwrap_or(self.shapes.len() as u16);
-                match self.shapes.get_mut(place as usize) {
-                    Some(free) => *free = shape,
-                    None => self.shapes.push(shape),
+                let (first, name) = (shape.first(processor) as u16, self.codes.len() as u32);
+                self.shapes.push(shape);
+                self.names[first as usize] = name;
+                let named =
+                    if self.by_tiles { self.at_the_start(&shape, all, &homes, processor) } else { shape };
+                self.codes.push(named.hash(seed));
+                let kept = match (colour == self.tabu as usize, shape.count()) {
+                    (false, _) => Kept::Never,
+                    (true, 2) => Kept::Pair,
+                    (true, _) => Kept::Group,
+                };
+                self.groups.push(Group { name, first, kept });
+                if left.is_empty(processor) {
+                    break;
                 }
-                let first = shape.first().expect("it holds the seed") as u16;
-                self.places[first as usize] = place;
-                let named = if self.by_tiles { self.at_the_start(&shape, &all, processor) } else { shape };
-                let (code, size) = (named.hash(mix(colour as u64)), shape.count() as u16);
-                self.groups.push(Group { code, first, place, size, colour: colour as u8 });
             }
         }
         found
@@ -521,6 +554,7 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
         &self,
         shape: &Bits<LANE, W>,
         all: &Bits<LANE, W>,
+        homes: &Homes<LANE, W>,
         processor: Processor,
     ) -> Bits<LANE, W> {
         // The cells that are left and the tiles stand for each other in their order, column by column.
@@ -529,18 +563,50 @@ impl<const LANE: usize, const W: usize> State<LANE, W> {
         for i in 0..W {
             rows.0[i] = spread(pack(shape.0[i], all.0[i], processor), self.tiles.0[i], processor);
         }
-        if self.standing & self.standing.wrapping_add(1) == 0 {
-            return rows;
+        if homes.all_standing { rows } else { homes.of(&rows, processor) }
+    }
+}
+
+/// Where the columns that are left stood at the start.
+struct Homes<const LANE: usize, const W: usize> {
+    all_standing: bool,
+    /// Of each word of the start: its columns that are left, all bits of them, and how many are left before it.
+    columns: [u64; W],
+    before: [u32; W],
+}
+
+impl<const LANE: usize, const W: usize> Homes<LANE, W> {
+    const PER_WORD: usize = 64 / LANE;
+
+    #[inline(always)]
+    fn new(standing: u64) -> Self {
+        let all_standing = standing & standing.wrapping_add(1) == 0;
+        let (mut columns, mut before) = ([0; W], [0; W]);
+        if !all_standing {
+            for i in 0..W {
+                let here = standing >> (i * Self::PER_WORD);
+                for column in 0..Self::PER_WORD {
+                    let all = Bits::<LANE, W>::LANE_MASK << (column * LANE);
+                    columns[i] |= all & (here >> column & 1).wrapping_neg();
+                }
+                before[i] = (standing & ((1 << (i * Self::PER_WORD)) - 1)).count_ones();
+            }
         }
+        Homes { all_standing, columns, before }
+    }
+
+    /// Cells of the columns that are left, put where these stood.
+    #[inline(always)]
+    fn of(&self, cells: &Bits<LANE, W>, processor: Processor) -> Bits<LANE, W> {
         let mut moved = Bits::EMPTY;
-        rows.for_each_lane(
-            #[inline(always)]
-            |word, shift, lane| {
-                let column = spread(1 << ((word * 64 + shift) / LANE), self.standing, processor)
-                    .trailing_zeros() as usize;
-                moved.0[column * LANE / 64] |= lane << (column * LANE % 64);
-            },
-        );
+        for i in 0..W {
+            let (word, shift) =
+                (self.before[i] as usize / Self::PER_WORD, self.before[i] as usize % Self::PER_WORD);
+            let at = |word: usize| cells.0.get(word).copied().unwrap_or(0);
+            // The columns that are left from the first of this word on; twice shifted, for a shift by 64 is none.
+            let bits = at(word) >> (shift * LANE) | at(word + 1) << 1 << (63 - shift * LANE);
+            moved.0[i] = spread(bits, self.columns[i], processor);
+        }
         moved
     }
 }

@@ -442,7 +442,7 @@ fn improved_sequences_are_taken_and_learnt_from() {
         let best = &mut nest.levels[1].best;
         assert_eq!(best.ends.len(), 20);
         for (step, &left) in best.moves.iter().enumerate() {
-            assert_eq!(best.ids[best.chosen[step] as usize], 2 * step as u32 + u32::from(left));
+            assert_eq!(best.id(best.chosen[step] as usize), 2 * step as u32 + u32::from(left));
         }
         let mut policy = Policy::new(shy.codes_max());
         policy.adapt(best, 1.0);
