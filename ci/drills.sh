@@ -15,6 +15,8 @@ build
 export SORTIE=$sortie
 
 "$lab" drill disk --seeds 4
+"$lab" drill schedules --schedules 20
+"$lab" drill schedules --ranks --schedules 20
 "$lab" drill resume --times "$times"
 
 if ! unshare -rm true 2>/dev/null; then

@@ -219,7 +219,7 @@ pub struct BenchSolved {
 Examples:
   lab drill schedules
   lab drill schedules --pairs uct/flag,pns --seed 20000 --schedules 1000
-  lab drill schedules --ranks
+  lab drill schedules --ranks --seed 0             the set that never changes
   lab drill schedules --ranks --forms canopy,tds --schedules 1000
 
 A schedule is a search in virtual time in which workers vanish, answer twice, late, out of order, fail and lie. Its seed
@@ -240,9 +240,9 @@ pub struct DrillSchedules {
     /// Schedules of each pair or form
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub schedules: u64,
-    /// The first seed; the others follow it
-    #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000_000))]
-    pub seed: u64,
+    /// The first seed; the others follow it [default: of the clock, and printed]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(0..=1_000_000_000_000))]
+    pub seed: Option<u64>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

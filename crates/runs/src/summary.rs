@@ -273,10 +273,12 @@ fn missing(path: &Path) -> &'static str {
     }
 }
 
-/// Seconds since a file was written.
+/// Seconds since a file was written. One of the future was written before the clock stepped back, and nobody knows when:
+/// whoever still writes has written since, so it is as old as it is ahead.
 fn age(path: &Path) -> Option<f64> {
     let written = fs::metadata(path).ok()?.modified().ok()?;
-    Some(SystemTime::now().duration_since(written).map_or(0.0, |age| age.as_secs_f64()))
+    let age = SystemTime::now().duration_since(written).unwrap_or_else(|ahead| ahead.duration());
+    Some(age.as_secs_f64())
 }
 
 /// Whether somebody holds the lock; `None` where that cannot be seen without taking it, which would get in the way of
@@ -340,6 +342,17 @@ mod tests {
         assert_eq!(run.told.search, "nrpa level 3, iterations 100, selective");
         assert_eq!((run.told.seed, run.told.limits.as_str()), (Some(7), "1m 00s"));
         assert!(run.trouble.is_empty(), "{:?}", run.trouble);
+    }
+
+    /// Defect 11: the log of a dead run was written in the future, and so it ran until then.
+    #[test]
+    fn a_clock_that_steps_back_does_not_bring_the_dead_to_life() {
+        let (home, _) = folder(&[(SPEC, TOLD), (EVENTS, "")]);
+        let log = File::options().append(true).open(home.path().join(EVENTS)).unwrap();
+        for (seconds, state) in [(3600, State::Interrupted), (5, State::Running)] {
+            log.set_modified(SystemTime::now() + std::time::Duration::from_secs(seconds)).unwrap();
+            assert_eq!(Summary::read("x", home.path()).state, state, "{seconds} s ahead");
+        }
     }
 
     #[test]

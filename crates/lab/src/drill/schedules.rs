@@ -31,10 +31,14 @@ const POSITIONS: [(&str, &str); 10] = [
 
 /// Runs the command.
 pub fn run(args: &DrillSchedules) -> Result<Verdict> {
-    if args.ranks { ranks(args) } else { job_trees(args) }
+    let seed = args.seed.unwrap_or_else(super::disk::fresh_seed);
+    if !args.json {
+        output::print(&format!("seed {seed}"))?;
+    }
+    if args.ranks { ranks(args, seed) } else { job_trees(args, seed) }
 }
 
-fn job_trees(args: &DrillSchedules) -> Result<Verdict> {
+fn job_trees(args: &DrillSchedules, first: u64) -> Result<Verdict> {
     let pairs = pairs(&args.pairs)?;
     let mut drills = Vec::new();
     for (name, moves) in POSITIONS {
@@ -42,11 +46,11 @@ fn job_trees(args: &DrillSchedules) -> Result<Verdict> {
         let moves: Vec<String> = moves.split_whitespace().map(String::from).collect();
         drills.push(Drill::new(instance.game()?, &moves)?);
     }
-    let mut table = Table::new(args);
+    let mut table = Table::new(args, first);
     for (name, select, policy) in pairs {
         let plan = Plan { select, policy, ..Plan::default() };
         let (mut decided, mut jobs, mut lies) = (0, 0, 0);
-        let ran = each_seed(args, |seed| {
+        let ran = each_seed(first..first + args.schedules, |seed| {
             let at = (seed % drills.len() as u64) as usize;
             let drilled = drills[at].run(&plan, seed)?;
             decided += u64::from(drilled.decided);
@@ -59,11 +63,11 @@ fn job_trees(args: &DrillSchedules) -> Result<Verdict> {
     table.end()
 }
 
-fn ranks(args: &DrillSchedules) -> Result<Verdict> {
-    let mut table = Table::new(args);
+fn ranks(args: &DrillSchedules, first: u64) -> Result<Verdict> {
+    let mut table = Table::new(args, first);
     for form in forms(&args.forms)? {
         let mut all = RankDrilled::default();
-        let ran = each_seed(args, |seed| {
+        let ran = each_seed(first..first + args.schedules, |seed| {
             let drilled = drill_rank(form, seed)?;
             all.home += drilled.home;
             all.lost += drilled.lost;
@@ -83,10 +87,10 @@ struct Ran {
     failure: Option<String>,
 }
 
-fn each_seed(args: &DrillSchedules, mut run: impl FnMut(u64) -> Result<(), String>) -> Ran {
+fn each_seed(seeds: std::ops::Range<u64>, mut run: impl FnMut(u64) -> Result<(), String>) -> Ran {
     let begun = ProcessTime::now();
     let (mut passed, mut failure) = (0, None);
-    for seed in args.seed..args.seed + args.schedules {
+    for seed in seeds {
         if let Err(error) = run(seed) {
             failure = Some(error);
             break;
@@ -99,13 +103,14 @@ fn each_seed(args: &DrillSchedules, mut run: impl FnMut(u64) -> Result<(), Strin
 /// The rows, printed as they come, and the first failure.
 struct Table<'a> {
     args: &'a DrillSchedules,
+    seed: u64,
     rows: Vec<Value>,
     failure: Option<String>,
 }
 
 impl<'a> Table<'a> {
-    fn new(args: &'a DrillSchedules) -> Table<'a> {
-        Table { args, rows: Vec::new(), failure: None }
+    fn new(args: &'a DrillSchedules, seed: u64) -> Table<'a> {
+        Table { args, seed, rows: Vec::new(), failure: None }
     }
 
     fn row(&mut self, kind: &str, name: &str, ran: Ran, counts: [(&str, u64); 3]) -> Result<()> {
@@ -132,7 +137,7 @@ impl<'a> Table<'a> {
     fn end(self) -> Result<Verdict> {
         if self.args.json {
             output::print_json(&json!({
-                "schedules": self.args.schedules, "seed": self.args.seed, "rows": self.rows, "failure": self.failure,
+                "schedules": self.args.schedules, "seed": self.seed, "rows": self.rows, "failure": self.failure,
                 "version": env!("CARGO_PKG_VERSION"),
             }))?;
         } else if let Some(failure) = &self.failure {
