@@ -371,7 +371,7 @@ def peer_regret(function: Callable[[Point], float], batch: int, evaluations: int
     return 1 - best
 
 
-def bench_flight(evaluations: int = 10_000, peer_evaluations: int = 1_000, seeds: int = 30) -> None:
+def bench_flight(evaluations: int = 10_000, peer_evaluations: int = 500, seeds: int = 30) -> None:
     """256 in flight against one at a time, by log10 of the regret, and the difference seed by seed. TreeQuest's StandardMCTS in
     batches of 5 and 256 beside the same with fewer evaluations: a step of its costs the more the larger the tree."""
     for function in (rastrigin, needle, ridge):
