@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Certificates and a checker that shares nothing with us: proofs/check.c is compiled and goes through the certificates that
-# are kept in proofs/ and through new ones; damaged and forged ones are refused, by it and by `sortie verify`.
+# Certificates and checkers that share nothing with us: proofs/check.c and proofs/hex.c are compiled and go through the
+# certificates that are kept in proofs/ and through new ones; damaged and forged ones are refused, by them and by
+# `sortie verify`.
 # Where Rocq (Coq) is at hand its checker is proved and goes through exported strategies, too.
 # Usage: ci/proofs.sh [SORTIE]
 set -euo pipefail
@@ -15,11 +16,14 @@ main() {
     command -v python3 >/dev/null || die "missing: python3"
     if [[ -n ${1:-} ]]; then sortie=$1; else build; fi
     sortie=$(realpath "$sortie")
-    (($(wc -l <proofs/check.c) <= 300)) || die "proofs/check.c has more than 300 lines"
-    cc -O2 -std=c99 -pedantic -Wall -Wextra -Werror -o "$folder/check" proofs/check.c
+    for checker in check hex; do
+        (($(wc -l <"proofs/$checker.c") <= 300)) || die "proofs/$checker.c has more than 300 lines"
+        cc -O2 -std=c99 -pedantic -Wall -Wextra -Werror -o "$folder/$checker" "proofs/$checker.c"
+    done
 
     say "the certificates that are kept"
-    "$folder/check" proofs/*/*.cert >"$folder/kept"
+    "$folder/check" proofs/small/*.cert >"$folder/kept"
+    "$folder/hex" proofs/hex/*.cert >>"$folder/kept"
     "$sortie" verify proofs/*/*.cert >/dev/null
     echo "$(wc -l <"$folder/kept") hold"
 
@@ -30,12 +34,16 @@ main() {
     make three tictactoe/3 "first draws at least"
     make third tictactoe/3 "second draws at least"
     make rows breakthrough/4x4 "first wins"
-    make hex hex/4 "second wins" --moves a1
     make four connect4/7x6 "first wins" --moves "g e e g f f a f c d c a f"
     # By a tree of jobs, without a claim.
-    "$sortie" prove hex/3 --certificate jobs.cert --out jobs --quiet >/dev/null
+    "$sortie" prove tictactoe/3 --moves a1 --certificate jobs.cert --out jobs --quiet >/dev/null
+    mkdir lines
+    "$sortie" prove hex/4 --moves d1 --certificate lines/jobs.cert --out hexes --quiet >/dev/null
+    make lines/a1 hex/4 "second wins" --moves a1
+    make lines/e2 hex/5 "first wins" --moves e2
     ./check ./*.cert
-    "$sortie" verify ./*.cert
+    ./hex lines/*.cert
+    "$sortie" verify ./*.cert lines/*.cert
 
     say "a claim that does not hold gives no certificate"
     if "$sortie" prove hex/4 --moves a1 --claim "first wins" --certificate false.cert --quiet 2>said; then
@@ -44,17 +52,8 @@ main() {
     grep -q "the claim does not hold here" said && [[ ! -e false.cert ]] || die "$(cat said)"
 
     say "every flipped bit is refused"
-    mkdir flipped
-    python3 - <<'PYTHON'
-whole = open("third.cert", "rb").read()
-for bit in range(8 * len(whole)):
-    one = bytearray(whole)
-    one[bit // 8] ^= 1 << bit % 8
-    open(f"flipped/{bit}", "wb").write(one)
-PYTHON
-    if find flipped -type f -print0 | xargs -0 -n 500 ./check 2>/dev/null | grep OK; then
-        die "check.c takes a flipped bit"
-    fi
+    flip third.cert ./check
+    flip lines/e2.cert ./hex
     if "$sortie" verify flipped/0 flipped/99 flipped/999 >/dev/null 2>&1; then
         die "verify takes a flipped bit"
     fi
@@ -66,6 +65,10 @@ PYTHON
     forge long 'body += b"more"' "."
     forge bits 'text = re.sub(rb"bits = \d+", b"bits = 1", text)' "."
     forge count 'text = re.sub(rb"positions = \d+", b"positions = 9", text)' "."
+    forge missing 'body = body[: len(body) // 2]' "." lines/e2.cert ./hex
+    forge loser 'text = text.replace(b"first wins", b"second wins")' "." lines/e2.cert ./hex
+    forge opening 'text = text.replace(b"moves = e2", b"moves = a1")' "." lines/e2.cert ./hex
+    forge rest 'body += b"more"' "." lines/e2.cert ./hex
 
     say "Rocq"
     rocq
@@ -100,11 +103,30 @@ make() {
     "$sortie" prove "$2" --claim "$3" --certificate "$1.cert" --job-nodes 100000 --quiet "${@:4}" >/dev/null
 }
 
-# forge NAME CHANGE PATTERN: changes the text or the body of a certificate; check.c must refuse it with these words.
+# flip FILE CHECKER: every file that differs in one bit must be refused.
+flip() {
+    rm -rf flipped
+    mkdir flipped
+    python3 - "$1" <<'PYTHON'
+import sys
+whole = open(sys.argv[1], "rb").read()
+for bit in range(8 * len(whole)):
+    one = bytearray(whole)
+    one[bit // 8] ^= 1 << bit % 8
+    open(f"flipped/{bit}", "wb").write(one)
+PYTHON
+    if find flipped -type f -print0 | xargs -0 -n 500 "$2" 2>/dev/null | grep OK; then
+        die "$2 takes a flipped bit"
+    fi
+}
+
+# forge NAME CHANGE PATTERN [FILE CHECKER]: changes the text or the body of a certificate; the checker must refuse it with
+# these words.
 forge() {
-    python3 - "$1" "$2" <<'PYTHON'
+    local file=${4:-third.cert} checker=${5:-./check}
+    python3 - "$1" "$2" "$file" <<'PYTHON'
 import re, sys
-text, rest = open("third.cert", "rb").read().split(b"\n\n", 1)
+text, rest = open(sys.argv[3], "rb").read().split(b"\n\n", 1)
 body = rest[:-8]
 exec(sys.argv[2])
 whole = text + b"\n\n" + body
@@ -113,7 +135,7 @@ for byte in whole:
     checksum = (checksum ^ byte) * 0x100000001B3 % 2**64
 open("forged-" + sys.argv[1], "wb").write(whole + checksum.to_bytes(8, "big"))
 PYTHON
-    if ./check "forged-$1" 2>said; then die "check.c takes the forgery '$1'"; fi
+    if "$checker" "forged-$1" 2>said; then die "$checker takes the forgery '$1'"; fi
     grep -q "layer [0-9]*, position [0-9]*" said && grep -q "$3" said || die "forgery '$1': $(cat said)"
     if "$sortie" verify "forged-$1" >said 2>&1; then die "verify takes the forgery '$1'"; fi
     grep -q "layer [0-9]*, position [0-9]*" said || die "forgery '$1': $(cat said)"

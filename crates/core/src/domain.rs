@@ -417,6 +417,13 @@ pub trait Game: Domain {
         None
     }
 
+    /// The replies that a certificate of format 2 follows where `side` claims the win: takes out those that lose by a rule
+    /// which every checker of that format knows; none are left where `side` has won, whoever is to move. `false` without
+    /// such a rule.
+    fn replies(&self, _state: &Self::State, _side: Side, _moves: &mut Vec<Self::Move>) -> bool {
+        false
+    }
+
     /// Whether a side has won for certain, by a rule that is part of the format of certificates (docs/certificates.md) and
     /// that every checker knows: a strategy need not be followed any further.
     fn finished(&self, _state: &Self::State, _side: Side) -> bool {

@@ -237,6 +237,20 @@ impl Game for Breakthrough {
         Move { from: (id >> 6) as u8, to: (id & 63) as u8 }
     }
 
+    fn narrow(&self, state: &State, moves: &mut Vec<Move>) {
+        let (own, other) = (state.to_move as usize, state.to_move.other() as usize);
+        if let Some(&last) = moves.iter().find(|mv| self.goal[own] >> mv.to & 1 == 1) {
+            moves.clear();
+            moves.push(last);
+            return;
+        }
+        // Who stands before the far row steps onto it, unless it is taken; of two one is left.
+        let (goal, width) = (self.goal[other], self.grid.width);
+        let before = if state.to_move == Side::First { goal << width } else { goal >> width };
+        let threats = state.pieces[other] & before;
+        moves.retain(|mv| threats == 0 || threats == 1 << mv.to);
+    }
+
     fn images(&self) -> usize {
         Image::MIRROR.len()
     }
@@ -316,6 +330,13 @@ mod tests {
     fn conforms() {
         for (width, height) in [(8, 8), (6, 8), (8, 3), (3, 8), (5, 5), (3, 3), (4, 4)] {
             conformance::game(&Breakthrough::new(width, height), 10, 1);
+        }
+    }
+
+    #[test]
+    fn the_last_step_is_taken_and_stopped() {
+        for (width, height) in [(3, 4), (4, 4), (3, 5)] {
+            assert!(conformance::narrow(&Breakthrough::new(width, height), 100, 4, 1) > 100);
         }
     }
 

@@ -5,9 +5,9 @@
 //! in the next column. Everything is done with whole-board shifts (as in J. Tromp's Fhourstones).
 
 mod follow;
-mod oracle;
 mod solve;
 mod strategy;
+mod winner;
 
 use crate::grid::{self, Grid, Image, Look, column_name, out_of_range};
 use sortie_core::exact::{Goal, Strategist, Value};

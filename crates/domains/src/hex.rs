@@ -295,6 +295,20 @@ impl Game for Hex {
         moves.retain(|&mv| cell(mv) & cells != 0);
     }
 
+    fn replies(&self, state: &State, side: Side, moves: &mut Vec<u16>) -> bool {
+        let Some(stones) = self.stones(state).filter(|_| !self.swap) else { return false };
+        let cells = match state.to_move == side {
+            true if connect::reaches(stones, side) => 0,
+            true => u64::MAX,
+            false => connect::replies(stones, side),
+        };
+        moves.retain(|&mv| {
+            let (column, row) = self.column_and_row(mv);
+            cells >> (self.size * row + column) & 1 == 1
+        });
+        true
+    }
+
     fn finished(&self, state: &State, side: Side) -> bool {
         !self.may_swap(state) && self.stones(state).is_some_and(|stones| bridges::connected(stones, side))
     }
@@ -384,6 +398,62 @@ impl Game for Hex {
 mod tests {
     use super::*;
     use sortie_core::conformance;
+
+    /// Who wins, by trying everything.
+    fn winner(game: &Hex, state: &State, known: &mut std::collections::HashMap<State, Side>) -> Side {
+        if let Some(Outcome::Win(side)) = game.outcome(state) {
+            return side;
+        }
+        if let Some(&side) = known.get(state) {
+            return side;
+        }
+        let mut moves = Vec::new();
+        game.moves(state, &mut moves);
+        let wins = moves.into_iter().any(|mv| {
+            let mut next = state.clone();
+            game.play(&mut next, mv);
+            winner(game, &next, known) == state.to_move
+        });
+        let side = if wins { state.to_move } else { state.to_move.other() };
+        known.insert(state.clone(), side);
+        side
+    }
+
+    #[test]
+    fn replies_that_certificates_leave_out_lose() {
+        let (game, mut rng, mut known) = (Hex::new(4, false), Rng::new(11, 0), Default::default());
+        let (mut left_out, mut over) = (0, 0);
+        for _ in 0..60 {
+            let mut state = game.initial();
+            while game.outcome(&state).is_none() {
+                if state.stones >= 6 {
+                    for side in [Side::First, Side::Second] {
+                        let (mut all, mut kept) = (Vec::new(), Vec::new());
+                        game.moves(&state, &mut all);
+                        kept.extend(&all);
+                        assert!(game.replies(&state, side, &mut kept));
+                        if kept.is_empty() {
+                            over += 1;
+                            assert_eq!(winner(&game, &state, &mut known), side, "{}", game.show(&state));
+                            continue;
+                        }
+                        for mv in all.into_iter().filter(|mv| !kept.contains(mv)) {
+                            left_out += 1;
+                            let mut next = state.clone();
+                            game.play(&mut next, mv);
+                            assert_eq!(winner(&game, &next, &mut known), side, "{}", game.show(&next));
+                        }
+                    }
+                }
+                let mv = game.random_move(&state, &mut rng, &mut Vec::new()).expect("the game goes on");
+                game.play(&mut state, mv);
+            }
+        }
+        assert!(left_out > 50 && over > 50, "{left_out} {over}");
+        // Larger boards and the swap have no such rule.
+        assert!(!Hex::new(9, false).replies(&Hex::new(9, false).initial(), Side::First, &mut Vec::new()));
+        assert!(!Hex::new(4, true).replies(&Hex::new(4, true).initial(), Side::First, &mut Vec::new()));
+    }
 
     #[test]
     fn conforms() {

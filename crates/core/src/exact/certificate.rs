@@ -13,8 +13,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The first line of a certificate.
-pub const HEADER: &str = "sortie certificate 1";
+/// The first line of a certificate, before its number: 1, or 2 where replies are left out by a rule of the game
+/// (`Game::replies`).
+pub const HEADER: &str = "sortie certificate ";
 /// Positions of one layer at most: two layers are in memory.
 const LAYER_MAX: usize = 1 << 26;
 
@@ -23,6 +24,8 @@ const LAYER_MAX: usize = 1 << 26;
 pub struct Certificate {
     /// `domain/name`.
     pub instance: String,
+    /// 1 or 2.
+    pub format: u8,
     /// The moves from the start of the game to the position that is proved.
     pub moves: Vec<String>,
     /// What is claimed.
@@ -67,7 +70,8 @@ impl Certificate {
 
     /// The file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut head = format!("{HEADER}\ninstance = {}\nmoves = {}\n", self.instance, self.moves.join(" "));
+        let mut head = format!("{HEADER}{}\n", self.format);
+        let _ = writeln!(head, "instance = {}\nmoves = {}", self.instance, self.moves.join(" "));
         let _ = writeln!(head, "claim = {}", self.goal);
         let Certificate { positions, answers, bits, .. } = self;
         let _ = writeln!(head, "positions = {positions}\nanswers = {answers}\nbits = {bits}\n");
@@ -85,13 +89,13 @@ impl Certificate {
             .ok_or("line 1: no empty line after the header")?;
         let text = std::str::from_utf8(&bytes[..text_end]).map_err(|_| "line 1: the header is not text")?;
         let mut fields = HashMap::new();
-        for (line, number) in text.lines().zip(1..) {
-            if number == 1 {
-                if line != HEADER {
-                    return Err(format!("line 1: expected '{HEADER}'"));
-                }
-                continue;
-            }
+        let mut lines = text.lines().zip(1..);
+        let format = match lines.next().and_then(|(line, _)| line.strip_prefix(HEADER)) {
+            Some("1") => 1,
+            Some("2") => 2,
+            _ => return Err(format!("line 1: expected '{HEADER}1' or '{HEADER}2'")),
+        };
+        for (line, number) in lines {
             let (key, value) =
                 line.split_once('=').ok_or_else(|| format!("line {number}: expected 'key = value'"))?;
             if fields.insert(key.trim(), value.trim()).is_some() {
@@ -109,6 +113,7 @@ impl Certificate {
         }
         Ok(Certificate {
             instance: field("instance")?.into(),
+            format,
             moves: field("moves")?.split_whitespace().map(String::from).collect(),
             goal,
             positions: number("positions")?,
@@ -139,7 +144,9 @@ pub(crate) fn make<G: Game>(
     let solver = || Box::new(Solving::new(game.clone(), goal, nodes_max, memory_max)) as _;
     let mut strategist = game.strategist(goal, memory_max).unwrap_or_else(solver);
     let mut said = Vec::new();
-    let counts = walk(&**game, root, goal, &mut |state, context| {
+    let ruled = goal.at_least == Value::Win && game.replies(&root, goal.side, &mut Vec::new());
+    let format = if ruled { 2 } else { 1 };
+    let counts = walk(&**game, root, goal, format, &mut |state, context| {
         if stop() {
             return Err("stopped".into());
         }
@@ -163,6 +170,7 @@ pub(crate) fn make<G: Game>(
     said.iter().for_each(|&(context, number)| encoder.put(context, number));
     let mut certificate = Certificate {
         instance: instance.into(),
+        format,
         moves: moves.to_vec(),
         goal,
         positions,
@@ -196,7 +204,11 @@ pub(crate) fn check<G: Game>(game: &G, certificate: &Certificate) -> Result<(), 
         return Err(Wrong::before(format!("{bits} bits: expected 1 to 12")));
     }
     let mut decoder = Decoder::new(&certificate.body, bits);
-    let Counts { positions, answers, top } = walk(game, root, certificate.goal, &mut |state, context| {
+    let Certificate { goal, format, .. } = *certificate;
+    if format == 2 && !(goal.at_least == Value::Win && game.replies(&root, goal.side, &mut Vec::new())) {
+        return Err(Wrong::before("format 2 has no rule for this claim".into()));
+    }
+    let Counts { positions, answers, top } = walk(game, root, goal, format, &mut |state, context| {
         let number = decoder.get(context).ok_or("the file ends, and there is no answer here")?;
         game.legal_move(state, number).ok_or_else(|| format!("the answer {number} is not a legal move"))
     })?;
@@ -247,13 +259,14 @@ struct Counts {
 }
 
 /// Goes through a strategy layer by layer.
-fn walk<G: Game>(game: &G, root: G::State, goal: Goal, ask: Ask<G>) -> Result<Counts, Wrong> {
+fn walk<G: Game>(game: &G, root: G::State, goal: Goal, format: u8, ask: Ask<G>) -> Result<Counts, Wrong> {
     let (mut positions, mut answers, mut top) = (0, 0, 0);
     let mut layer = Layer::new();
     let reached = |state: &G::State| {
         game.outcome(state).map(|outcome| Value::of(outcome).view(goal.side) >= goal.at_least)
     };
-    let finished = |state: &G::State| goal.at_least == Value::Win && game.finished(state, goal.side);
+    let finished =
+        |state: &G::State| format == 1 && goal.at_least == Value::Win && game.finished(state, goal.side);
     let wrong = |layer, index, state: &G::State, message: &str| Wrong {
         layer,
         index,
@@ -284,6 +297,12 @@ fn walk<G: Game>(game: &G, root: G::State, goal: Goal, ask: Ask<G>) -> Result<Co
                 game.play(&mut after, mv);
                 after
             };
+            if format == 2 {
+                game.replies(state, goal.side, &mut legal);
+                if legal.is_empty() {
+                    continue;
+                }
+            }
             if game.to_move(state) == goal.side {
                 let at_once = legal.iter().any(|&mv| {
                     let after = after(mv);

@@ -2,8 +2,8 @@
 //! strategy is the smallest, counted where that is small and estimated where it is not.
 
 use super::follow::forces;
-use super::oracle::{COLUMNS, Oracle, holds, key};
 use super::solve::{Position, after, landing, safe, winning};
+use super::winner::{COLUMNS, Oracle, holds, key};
 use super::{BOARD, WIDTH, column_bits};
 
 /// What the counts remember, in entries of 16 bytes.

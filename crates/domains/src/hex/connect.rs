@@ -55,6 +55,21 @@ pub fn forecast(stones: Stones, to_move: Side, allowed: u64) -> Forecast {
     Forecast::Only(other.semi[EDGES].iter().fold(u64::MAX, |must, semi| must & semi.carrier))
 }
 
+/// Whether a side connects its edges if it moves first, as certificates know it (docs/certificates.md).
+pub fn reaches(stones: Stones, side: Side) -> bool {
+    let web = Web::weave(stones, side, Until::Semi);
+    !web.full[EDGES].is_empty() || !web.semi[EDGES].is_empty()
+}
+
+/// The cells with which the other side, to move, may keep a side from connecting its edges; none if there is no such cell.
+pub fn replies(stones: Stones, side: Side) -> u64 {
+    let web = Web::weave(stones, side, Until::Full);
+    match web.full[EDGES].is_empty() {
+        true => web.semi[EDGES].iter().fold(u64::MAX, |must, semi| must & semi.carrier),
+        false => 0,
+    }
+}
+
 /// Of the allowed cells, all of which win, one that brings the end nearer: after it the fewest stones are missing on a path
 /// within the carrier. Any other would be as good, but what follows from it longer to write down.
 fn nearest(stones: Stones, side: Side, carrier: u64, allowed: u64) -> u64 {

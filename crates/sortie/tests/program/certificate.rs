@@ -56,12 +56,18 @@ fn damage_and_forgery_are_refused_with_the_place() {
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 4;
     type Change = fn(&mut String, &mut Vec<u8>);
-    let changes: [(&str, Change, &str); 6] = [
+    let changes: [(&str, Change, &str); 8] = [
         ("an answer that is not there", |_, body| body.truncate(body.len() / 2), "there is no answer here"),
         ("the other side", |text, _| *text = text.replace("second draws", "first draws"), "layer "),
         ("more than is so", |text, _| *text = text.replace("draws at least", "wins"), "layer "),
         ("too few bits", |text, _| *text = text.replace("bits = 4", "bits = 1"), "layer "),
         ("more answers", |_, body| body.extend(b"more"), "bytes are left over"),
+        ("no such rule", |text, _| *text = text.replace("cate 1", "cate 2"), "format 2 has no rule"),
+        (
+            "no such format",
+            |text, _| *text = text.replace("cate 1", "cate 3"),
+            "expected 'sortie certificate 1'",
+        ),
         ("other counts", |text, _| *text = text.replace("answers = ", "answers = 1"), "counts otherwise"),
     ];
     let mut files = vec![("a flipped bit", flipped, "the checksum differs")];
@@ -72,6 +78,35 @@ fn damage_and_forgery_are_refused_with_the_place() {
         home.write("bad.cert", file);
         let ran = home.run("verify bad.cert");
         assert!(ran.code == 1 && ran.stderr.contains(says), "{what}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn forgeries_of_hex_are_refused_with_the_place() {
+    let home = Home::new();
+    let mut command = home.command("prove hex/5 --moves e2 --certificate e2.cert --quiet");
+    let ran = command.args(["--claim", "first wins"]).output().expect("the program starts");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let whole = std::fs::read(home.path("e2.cert")).expect("a certificate");
+    assert!(whole.starts_with(b"sortie certificate 2\n") && whole.len() < 1000);
+    type Change = fn(&mut String, &mut Vec<u8>);
+    let changes: [(&str, Change, &str); 5] = [
+        ("an answer that is not there", |_, body| body.truncate(body.len() / 2), "layer "),
+        ("the other side", |text, _| *text = text.replace("first wins", "second wins"), "layer "),
+        ("another opening", |text, _| *text = text.replace("moves = e2", "moves = a1"), "layer "),
+        ("without the rule", |text, _| *text = text.replace("cate 2", "cate 1"), "layer "),
+        ("other counts", |text, _| *text = text.replace("positions = ", "positions = 1"), "counts otherwise"),
+    ];
+    for (what, change, says) in changes {
+        home.write("bad.cert", forged(&whole, change));
+        let ran = home.run("verify bad.cert");
+        assert!(ran.code == 1 && ran.stderr.contains(says), "{what}: {}", ran.stderr);
+    }
+    // All bits of the file, one after the other.
+    for bit in (0..8 * whole.len()).step_by(7) {
+        let mut flipped = whole.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        assert!(sortie_core::exact::Certificate::parse(&flipped).is_err(), "{bit}");
     }
 }
 
