@@ -7,7 +7,7 @@ use crate::show;
 use crate::summary::Summary;
 use crate::text::read_whole;
 use serde::Deserialize;
-use sortie_jobs::contest::{Decision, Interval, Model, Sprt};
+use sortie_jobs::contest::{Decision, Interval, Model, Pairs, Sprt};
 
 /// A likelihood of superiority beyond this, or below what it leaves, is called a difference: two-sided 95 %.
 const SURE: f64 = 0.975;
@@ -119,21 +119,27 @@ impl Verdict {
         )
     }
 
+    /// How the two stood after so many games, as the first of them sees it.
+    fn course<'a>(&self, log: &'a Log) -> impl Iterator<Item = (u64, Pairs)> + use<'a> {
+        let turned = log.players.first() != Some(&self.names[0]);
+        log.course.iter().map(move |(games, pairs)| (*games, if turned { pairs.mirrored() } else { *pairs }))
+    }
+
     /// The score over the games, with its interval; `None` where there is too little to draw.
     pub fn chart(&self, log: &Log) -> Option<Chart> {
         if log.course.len() < 3 || self.leaders {
             return None;
         }
-        let point = |(games, pairs): &(u64, sortie_jobs::contest::Pairs)| {
+        let point = |(games, pairs): (u64, Pairs)| {
             let Interval { value, low, high } = pairs.estimate().score;
-            (*games as f64, [low, value, high].map(|share| 100.0 * share))
+            (games as f64, [low, value, high].map(|share| 100.0 * share))
         };
         Some(Chart {
             title: format!("Score of {} in per cent over the games", self.names[0]),
             x_label: "games".into(),
             across: Across::Count,
             steps: false,
-            lines: vec![Line { points: log.course.iter().map(point).collect(), colour: 0 }],
+            lines: vec![Line { points: self.course(log).map(point).collect(), colour: 0 }],
             levels: vec![(50.0, "as strong".into())],
             packed: None,
         })
@@ -143,11 +149,10 @@ impl Verdict {
     pub fn test_chart(&self, log: &Log) -> Option<Chart> {
         let test = self.test.as_ref().filter(|_| log.course.len() >= 3)?;
         let (low, high) = test.sprt.bounds();
-        let point =
-            |(games, pairs): &(u64, sortie_jobs::contest::Pairs)| (*games as f64, [test.sprt.llr(pairs); 3]);
+        let point = |(games, pairs): (u64, Pairs)| (games as f64, [test.sprt.llr(&pairs); 3]);
         // The bounds belong into the picture however far the ratio is from them.
         let ends = |level: f64| Line { points: vec![(0.0, [level; 3])], colour: 7 };
-        let course = Line { points: log.course.iter().map(point).collect(), colour: 3 };
+        let course = Line { points: self.course(log).map(point).collect(), colour: 3 };
         Some(Chart {
             title: "Log-likelihood ratio over the games".into(),
             x_label: "games".into(),
@@ -212,6 +217,12 @@ mod tests {
         let (_home, run, log) = played("format = 1\n", &["b"; 24]);
         assert_eq!(of(&run, &log).unwrap().headline(), ("b is stronger than a".to_string(), "bad"));
         assert!(of(&run, &Log::default()).is_none());
+        // The one who was asked for first is the one whose score it is, whoever moved first in the log.
+        let (_home, run, log) = played("format = 1\nplayers = [\"b\", \"a\"]\n", &["b"; 24]);
+        let won = of(&run, &log).unwrap();
+        assert_eq!(won.headline(), ("b is stronger than a".to_string(), "good"));
+        assert!(won.below().starts_with("24 games: 24 won"), "{}", won.below());
+        assert!(won.course(&log).all(|(_, pairs)| pairs.0[..4] == [0; 4]), "the curve is that of b as well");
     }
 
     #[test]
