@@ -181,7 +181,7 @@ fn what_can_be_read_of_a_damaged_folder_is_saved_beside_it() {
     let lines: Vec<&str> = text.lines().collect();
     home.write(
         "match/games.jsonl",
-        &format!("{}\n{}\n{}\n{}\n", lines[0], &lines[1][9..], lines[2], lines[3]),
+        format!("{}\n{}\n{}\n{}\n", lines[0], &lines[1][9..], lines[2], lines[3]),
     );
     let ran = home.run("doctor --folder match --save saved");
     assert_eq!(ran.code, 1, "{}", ran.stderr);
