@@ -196,7 +196,7 @@ impl Folder {
 
     fn add(&mut self, record: &Record, done: Done) -> Result<()> {
         let name = format!("{}-{}-s{}.record", file_name(&done.row), file_name(&done.column), done.seed);
-        write_whole(&self.path.join("records").join(name), record.to_text().as_bytes())?;
+        self.write(&Path::new("records").join(name), record.to_text().as_bytes())?;
         let mut cells = Journal::open(&self.lock, CELLS)?;
         cells.append(&done)?;
         cells.sync()?;
@@ -207,14 +207,19 @@ impl Folder {
     /// Writes what the study has come to: table, data and picture.
     fn publish(&self, study: &Study, request: &Request) -> Result<String> {
         let text = table::markdown(study, request, &self.done);
-        write_whole(&self.path.join(TABLE), text.as_bytes())?;
+        self.write(Path::new(TABLE), text.as_bytes())?;
         let results = serde_json::json!({ "request": request, "title": study.title, "runs": self.done });
-        write_whole(&self.path.join(RESULTS), (serde_json::to_string(&results)? + "\n").as_bytes())?;
+        self.write(Path::new(RESULTS), (serde_json::to_string(&results)? + "\n").as_bytes())?;
         if let Some(picture) = table::plot(study, &self.done) {
-            write_whole(&self.path.join("plot.svg"), picture.svg().as_bytes())?;
-            write_whole(&self.path.join("plot.png"), &raster::png(&picture, 1.0)?)?;
+            self.write(Path::new("plot.svg"), picture.svg().as_bytes())?;
+            self.write(Path::new("plot.png"), &raster::png(&picture, 1.0)?)?;
         }
         Ok(text)
+    }
+
+    fn write(&self, name: &Path, bytes: &[u8]) -> Result<()> {
+        let file = self.path.join(name);
+        write_whole(&file, bytes).with_context(|| format!("cannot write {}", file.display()))
     }
 }
 

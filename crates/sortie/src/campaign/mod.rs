@@ -210,15 +210,23 @@ impl Office<'_> {
             ];
             let record = Record { instance: cell.to_string(), score, fields, moves };
             let file = self.path.join(RECORDS).join(format!("{}.record", file_name(cell)));
-            folder::write_whole(&file, record.to_text().as_bytes())
-                .with_context(|| file.display().to_string())?;
-            if !self.quiet {
-                output::say(&format!("{cell}: {} in {form} by {search}", output::score(score)));
+            if worth(&file, cell).is_none_or(|kept| score > kept) {
+                folder::write_whole(&file, record.to_text().as_bytes())
+                    .with_context(|| file.display().to_string())?;
+                if !self.quiet {
+                    output::say(&format!("{cell}: {} in {form} by {search}", output::score(score)));
+                }
             }
         }
         campaign.record(&tried);
         Ok(journal.append(&tried)?)
     }
+}
+
+/// What the record of a cell is worth that is there. A loss of power may have kept it without the try that found it.
+fn worth(file: &Path, cell: &str) -> Option<f64> {
+    let record = Record::parse(&read_text(file, PLAN_BYTES_MAX).ok()?).ok()?;
+    Some(Instance::open(cell).ok()?.verify(&record.moves).ok()?.score)
 }
 
 /// One try: the best of a form as a solution of the cell, replayed there. `None` if nothing was found that is one, or if
