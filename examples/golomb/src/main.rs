@@ -1,6 +1,7 @@
 //! A domain of your own, and the whole command over it: Golomb rulers. Marks at whole numbers from 0 on, no two pairs of them
 //! equally far apart; the shorter the better.
 
+use sortie::picture::{INK, Picture, Shape, WOOD};
 use sortie::{Domain, Entry, OpenError, Opened, Problem, Request};
 use std::process::ExitCode;
 
@@ -79,6 +80,21 @@ impl Domain for Golomb {
 
     fn show_move(&self, _: &State, next: u8) -> String {
         next.to_string()
+    }
+
+    // Optional: what `sortie show` and the pages draw.
+    fn draw(&self, state: &State) -> Option<Picture> {
+        let marks = &state.marks[..state.n];
+        let place = |mark: u8| 20.0 + 8.0 * f64::from(mark);
+        let end = place(marks[marks.len() - 1]);
+        let mut picture = Picture::new(end + 20.0, 60.0, format!("a ruler with {} marks", marks.len()));
+        picture.shapes.push(Shape::Rect { x: 20.0, y: 10.0, w: end - 20.0, h: 22.0, round: 2.0, fill: WOOD });
+        for &mark in marks {
+            let x = place(mark);
+            picture.shapes.push(Shape::Line { points: vec![(x, 10.0), (x, 32.0)], width: 2.0, stroke: INK });
+            picture.shapes.push(Shape::Text { x, y: 44.0, size: 9.0, fill: INK, text: mark.to_string() });
+        }
+        Some(picture)
     }
 }
 
