@@ -100,6 +100,28 @@ component() {
     fi
 }
 
+# The command as most people build it, without features: what is not in it says so. Whether optimisation changes an answer is
+# asked by ci/release.sh, whose build takes minutes.
+default() {
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+    cargo test --locked -p sortie --test program -- a_build_without database::
+}
+
+book() {
+    echo "mdBook is missing: building version $mdbook_version into $tools"
+    # The figures of a release are not wanted here, only a program that runs.
+    cargo install mdbook --version "$mdbook_version" --no-default-features --locked --debug --root "$1"
+}
+
+# component NAME PROGRAM: a part of the Rust toolchain and the program that shows it is there.
+component() {
+    if ! "$2" --version 2>/dev/null; then
+        command -v rustup >/dev/null || die "$1 is missing and there is no rustup to install it with"
+        echo "$1 is missing: rustup adds it"
+        rustup component add "$1"
+    fi
+}
+
 # The command as most people build it, optimised and without features: optimisation must not change an answer, so that the
 # signature is that of the tests; and what is not in it says so. The one second build, since both optimisation and features
 # reach every crate. Not the release build, whose link-time optimisation takes minutes and belongs to ci/release.sh.

@@ -36,12 +36,9 @@ write() {
         ./*/Cargo.toml
     cp "$root/Cargo.lock" .
     {
-        printf '[workspace]\nmembers = ["golomb", "my-game", "my-problem"]\nresolver = "3"\n'
-        sed -n '/^\[profile.dev\]/,/^\[profile.quick\]/{/^\[profile.quick\]/d;/^#/d;p}' "$root/Cargo.toml"
-        for crate in "$root"/crates/*/Cargo.toml; do
-            name=$(sed -n 's/^name = "\(.*\)"/\1/p' "$crate" | head -1)
-            grep -q "^\[profile.dev.package.$name\]" "$root/Cargo.toml" || printf '[profile.dev.package.%s]\nopt-level = 0\n' "$name"
-        done
+        printf '[workspace]\nmembers = ["golomb", "my-game", "my-problem"]\nresolver = "3"\n\n'
+        sed -n '/^\[profile.dev\]/,/^$/p' "$root/Cargo.toml"
+        sed -n 's/^\(sortie[a-z-]*\) = { path.*/[profile.dev.package.\1]\nopt-level = 0/p' "$root/Cargo.toml"
     } >Cargo.toml
 }
 

@@ -47,6 +47,8 @@ change("CITATION.cff", r"^version: .*\n(date-released: .*\n)?", f"version: {vers
 END_OF_PYTHON
     cargo update --workspace --quiet
     ci/package.sh
+    # Optimisation must not change an answer: the signature is that of the tests.
+    cargo test --profile quick --locked -p sortie --test signature
     archive
     git commit -qam "Version $version"
     git tag -a "v$version" -m "Sortie $version" -m "$(notes "$version")"
