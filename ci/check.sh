@@ -40,19 +40,23 @@ all() {
     step format cargo fmt --all --check
     step clippy cargo clippy "${everything[@]}" --all-targets -- -D warnings
     step tests cargo test "${everything[@]}"
+    step programs programs
+    # These build nothing, and wait as much as they compute: they go on beside what compiles.
+    beside package ci/package.sh
+    beside mpi ci/mpi.sh openmpi
+    beside engines ci/engines.sh
+    beside proofs ci/proofs.sh
+    beside grid ci/grid.sh
+    beside mariadb ci/mariadb.sh
+    beside drills ci/drills.sh
+    beside browser ci/browser.sh
+    start
     step default default
     step api-docs env RUSTDOCFLAGS="-D warnings" cargo doc "${everything[@]}" --no-deps
     step book book
-    step package ci/package.sh
     step python ci/python.sh
-    step mpi ci/mpi.sh openmpi
-    step engines ci/engines.sh
-    step proofs ci/proofs.sh
-    step grid ci/grid.sh
-    step mariadb ci/mariadb.sh
-    step drills ci/drills.sh
     step outside ci/outside.sh
-    step browser ci/browser.sh
+    join
 }
 
 components() {
@@ -100,35 +104,21 @@ component() {
     fi
 }
 
+# The programs with all features, where no other build replaces them.
+programs() {
+    build
+    export BUILT=$target/programs SORTIE=$target/programs/sortie
+    rm -rf "$BUILT"
+    mkdir -p "$BUILT/examples"
+    cp "$sortie" "$lab" "$BUILT"
+    cp "$examples/drill" "$examples/rogue" "$BUILT/examples"
+}
+
 # The command as most people build it, without features: what is not in it says so. Whether optimisation changes an answer is
 # asked by ci/release.sh, whose build takes minutes.
 default() {
     cargo clippy --workspace --all-targets --locked -- -D warnings
     cargo test --locked -p sortie --test program -- a_build_without database::
-}
-
-book() {
-    echo "mdBook is missing: building version $mdbook_version into $tools"
-    # The figures of a release are not wanted here, only a program that runs.
-    cargo install mdbook --version "$mdbook_version" --no-default-features --locked --debug --root "$1"
-}
-
-# component NAME PROGRAM: a part of the Rust toolchain and the program that shows it is there.
-component() {
-    if ! "$2" --version 2>/dev/null; then
-        command -v rustup >/dev/null || die "$1 is missing and there is no rustup to install it with"
-        echo "$1 is missing: rustup adds it"
-        rustup component add "$1"
-    fi
-}
-
-# The command as most people build it, optimised and without features: optimisation must not change an answer, so that the
-# signature is that of the tests; and what is not in it says so. The one second build, since both optimisation and features
-# reach every crate. Not the release build, whose link-time optimisation takes minutes and belongs to ci/release.sh.
-default() {
-    cargo clippy --workspace --all-targets --locked -- -D warnings
-    cargo test --profile quick --locked --config 'profile.quick.package.sortie.opt-level=0' -p sortie \
-        --test signature --test program -- every_search_still a_build_without database::
 }
 
 book() {
@@ -150,11 +140,67 @@ step() {
     local start=$SECONDS
     printf '\n== %s: %s\n' "$1" "${*:2}"
     "${@:2}"
-    rows+=("$(printf '%-10s %4d s  %s' "$1" $((SECONDS - start)) "${note:-ok}")")
+    rows+=("$(row "$1" $((SECONDS - start)) "${note:-ok}")")
+}
+
+row() {
+    printf '%-10s %4d s  %s' "$@"
+}
+
+steps_beside=()
+beside=
+notes=
+
+# beside NAME SCRIPT [WORD...]: a step for `start`, which goes through them one after the other in the background; `join` waits
+# for the last one and prints what they said.
+beside() {
+    steps_beside+=("$*")
+}
+
+start() {
+    notes=$(mktemp -d)
+    # A group of its own, to be ended with all that it started.
+    set -m
+    go_beside >"$notes/said" 2>&1 &
+    beside=$!
+    set +m
+}
+
+go_beside() {
+    local name command start
+    for one in "${steps_beside[@]}"; do
+        read -r name command <<<"$one"
+        start=$SECONDS
+        printf '\n== %s: %s (beside)\n' "$name" "$command"
+        echo "$name" >"$notes/current"
+        # shellcheck disable=SC2086
+        $command
+        row "$name" $((SECONDS - start)) ok >>"$notes/rows"
+        echo >>"$notes/rows"
+    done
+    rm "$notes/current"
+}
+
+join() {
+    local code=0
+    current=beside
+    wait "$beside" || code=$?
+    beside=
+    cat "$notes/said"
+    mapfile -t -O ${#rows[@]} rows <"$notes/rows"
+    if [[ $code != 0 ]]; then
+        current=$(cat "$notes/current")
+        exit "$code"
+    fi
 }
 
 summary() {
     local code=$?
+    if [[ -n $beside ]]; then
+        kill -TERM -- "-$beside" 2>/dev/null || true
+        wait "$beside" 2>/dev/null || true
+    fi
+    [[ -z $notes ]] || rm -rf "$notes"
     printf '\n'
     if ((${#rows[@]})); then
         printf '%s\n' "${rows[@]}"

@@ -20,12 +20,14 @@ if command -v mpicc.openmpi >/dev/null; then
     export MPICC=${MPICC:-mpicc.openmpi}
 fi
 
-# The programs and the examples as the tests have built them: sets `sortie`, `lab`, and `examples`, their folder.
+# The programs and the examples as the tests have built them: sets `sortie`, `lab`, and `examples`, their folder. Who has built
+# them already says where they are by BUILT.
 build() {
-    cargo build "${everything[@]}" --bins --examples
-    sortie=$target/debug/sortie
-    lab=$target/debug/lab
-    examples=$target/debug/examples
+    [[ -n ${BUILT:-} ]] || cargo build "${everything[@]}" --bins --examples
+    local folder=${BUILT:-$target/debug}
+    sortie=$folder/sortie
+    lab=$folder/lab
+    examples=$folder/examples
 }
 
 # packages NAME...: Debian's packages, where this may be done; otherwise the caller hears of it.
