@@ -18,7 +18,6 @@ mod pages;
 mod play;
 mod report;
 mod site;
-mod stats;
 mod tree;
 mod verdict;
 

@@ -9,11 +9,11 @@ use crate::folder::RESULT;
 use crate::kind::{GAMES, Kind};
 use crate::library;
 use crate::show;
-use crate::stats::{self, RankTest};
 use crate::summary::{State, Summary};
 use crate::text::read_whole;
 use crate::verdict;
 use serde_json::{Value, json};
+use sortie_jobs::stats::{self, RankTest};
 use std::path::{Path, PathBuf};
 
 /// Places at which bands are drawn.

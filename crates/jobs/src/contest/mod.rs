@@ -13,5 +13,5 @@ pub use clop::{Belief, Scored, optima};
 pub use schedule::{Format, Match, Pairing, Plan, Tally};
 pub use sprt::{Decision, Model, Sprt};
 pub use spsa::{Gains, Walk};
-pub use stats::{Estimate, Games, Interval, Pairs, elo_of, normal, quantile, score_of};
+pub use stats::{Estimate, Games, Interval, Pairs, elo_of, score_of};
 pub use tuning::{Method, Parameter, Sample, Trial, Tuning, TuningPlan};

@@ -5,8 +5,9 @@
 //! results of a game. Formulas: Elo 1978 for the logistic curve; M. Van den Bergh, "Normalized Elo" (2020): the score
 //! above 1/2 in units of the deviation of one game, on Elo's scale.
 
+use crate::stats::{normal, normal_quantile};
 use serde::{Deserialize, Serialize};
-use std::f64::consts::{LN_10, PI, SQRT_2};
+use std::f64::consts::LN_10;
 use std::ops::AddAssign;
 
 /// Elo points in one unit of normalised score: the slope 800 / ln 10 of the logistic curve at 1/2.
@@ -136,7 +137,7 @@ impl Estimate {
     fn of(counts: &[f64], games: f64) -> Estimate {
         let n: f64 = counts.iter().sum();
         let Moments { mean, variance } = moments(counts);
-        let z = quantile((1.0 + SURE) / 2.0);
+        let z = normal_quantile((1.0 + SURE) / 2.0);
         let (half, los) = if n == 0.0 {
             (0.5, 0.5)
         } else if variance > 0.0 {
@@ -192,76 +193,12 @@ pub fn elo_of(score: f64) -> f64 {
     400.0 * (score / (1.0 - score)).log10()
 }
 
-/// The standard normal distribution function, to about 14 digits.
-pub fn normal(x: f64) -> f64 {
-    if x.is_nan() {
-        return 0.5;
-    }
-    let half = 0.5 * erfc(x.abs() / SQRT_2);
-    if x < 0.0 { half } else { 1.0 - half }
-}
-
-/// The x that a standard normal variable stays below with probability p.
-pub fn quantile(p: f64) -> f64 {
-    if !(p > 0.0 && p < 1.0) {
-        return if p <= 0.0 { f64::NEG_INFINITY } else { f64::INFINITY };
-    }
-    let (mut low, mut high) = (-40.0, 40.0);
-    while high - low > 1e-14 {
-        let middle = 0.5 * (low + high);
-        if middle == low || middle == high {
-            break;
-        }
-        *(if normal(middle) < p { &mut low } else { &mut high }) = middle;
-    }
-    0.5 * (low + high)
-}
-
-/// The complementary error function for x >= 0: its series below 2, its continued fraction above (Abramowitz and Stegun
-/// 7.1.6 and 7.1.14).
-fn erfc(x: f64) -> f64 {
-    if x < 2.0 {
-        let (mut term, mut sum) = (x, x);
-        let mut k = 0.0;
-        while term > 1e-17 * sum {
-            k += 1.0;
-            term *= 2.0 * x * x / (2.0 * k + 1.0);
-            sum += term;
-        }
-        1.0 - 2.0 / PI.sqrt() * (-x * x).exp() * sum
-    } else {
-        let fraction = (1..=60).rev().fold(x, |below, k| x + k as f64 / 2.0 / below);
-        (-x * x).exp() / PI.sqrt() / fraction
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn near(a: f64, b: f64, within: f64) {
         assert!((a - b).abs() <= within, "{a} is not {b}");
-    }
-
-    #[test]
-    fn the_normal_distribution_agrees_with_its_tables() {
-        // Abramowitz and Stegun, tables 26.1 and 26.5.
-        for (x, p) in [
-            (0.0, 0.5),
-            (1.0, 0.841_344_746_068_543),
-            (1.96, 0.975_002_104_851_780),
-            (3.0, 0.998_650_101_968_370),
-            (5.0, 0.999_999_713_348_428),
-        ] {
-            near(normal(x), p, 1e-14);
-            near(normal(-x), 1.0 - p, 1e-14);
-        }
-        near(normal(-10.0) / 7.619_853_024_160_6e-24, 1.0, 1e-10);
-        for (p, x) in [(0.975, 1.959_963_984_540_054), (0.95, 1.644_853_626_951_473), (0.5, 0.0)] {
-            near(quantile(p), x, 1e-12);
-            near(quantile(1.0 - p), -x, 1e-12);
-        }
-        assert_eq!((quantile(0.0), quantile(1.0)), (f64::NEG_INFINITY, f64::INFINITY));
     }
 
     #[test]

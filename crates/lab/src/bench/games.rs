@@ -11,6 +11,7 @@ use anyhow::Result;
 use cpu_time::ThreadTime;
 use serde_json::json;
 use sortie_core::{AnyGame, Budget, Rng, Thought};
+use sortie_jobs::stats::median;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -74,8 +75,11 @@ pub fn search(args: &BenchSearch) -> Result<Verdict> {
         player.set(None, &[])?;
         runs.push(player.think(&budget, &stop, &mut |_| {})?);
     }
-    let wall = median(runs.iter().map(|t| t.playouts as f64 / t.seconds.max(1e-9)));
-    let cpu = median(runs.iter().map(|t| t.playouts as f64 / t.cpu_seconds.max(1e-9)));
+    let rate = |seconds: fn(&Thought) -> f64| {
+        let rates: Vec<f64> = runs.iter().map(|t| t.playouts as f64 / seconds(t).max(1e-9)).collect();
+        median(&rates).expect("there is at least one run")
+    };
+    let (wall, cpu) = (rate(|t| t.seconds), rate(|t| t.cpu_seconds));
     let last = runs.last().expect("at least one");
     let memory = max_rss_mb();
     if args.json {
@@ -114,12 +118,6 @@ pub fn search(args: &BenchSearch) -> Result<Verdict> {
     }
     output::print(&text)?;
     Ok(Verdict::Done)
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// The number of ways to play.

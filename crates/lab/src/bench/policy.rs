@@ -12,7 +12,7 @@ use clap::Args;
 use serde_json::json;
 use sortie_core::prior::Guide;
 use sortie_core::{AnyProblem, BestOf, Control, Limits};
-use sortie_jobs::contest::quantile;
+use sortie_jobs::stats::mean_and_half;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `lab bench policy`.
@@ -84,7 +84,7 @@ pub fn run(args: &BenchPolicy) -> Result<Verdict> {
         }
     }
     let differences: Vec<f64> = guided.scores.iter().zip(&plain.scores).map(|(a, b)| a - b).collect();
-    let (mean, half) = student(&differences);
+    let (mean, half) = mean_and_half(&differences);
     let verdict = match mean {
         _ if mean - half > 0.0 => "significantly better",
         _ if mean + half < 0.0 => "significantly worse",
@@ -156,45 +156,4 @@ fn one(
     side.playouts += outcomes.playouts;
     side.cpu_seconds += control.cpu_seconds();
     Ok(best.score)
-}
-
-/// The mean of at least two differences, and half the width of its 95 % interval.
-fn student(differences: &[f64]) -> (f64, f64) {
-    let n = differences.len() as f64;
-    let mean = differences.iter().sum::<f64>() / n;
-    let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (mean, t_975(n - 1.0) * (variance / n).sqrt())
-}
-
-/// The 97.5 % quantile of Student's t: exact for one and two degrees of freedom, else the expansion of Cornish and
-/// Fisher (Abramowitz and Stegun 1964, 26.7.5), which is right to 0.03 at three and to 0.01 from four on.
-fn t_975(freedom: f64) -> f64 {
-    let z = quantile(0.975);
-    let v = freedom;
-    match freedom {
-        1.0 => 12.706,
-        2.0 => 4.303,
-        _ => {
-            z + (z.powi(3) + z) / (4.0 * v)
-                + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * v.powi(2))
-                + (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / (384.0 * v.powi(3))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_are_those_of_the_tables() {
-        for (freedom, t) in [(3.0, 3.182), (4.0, 2.776), (9.0, 2.262), (19.0, 2.093), (1000.0, 1.962)] {
-            let within = if freedom < 4.0 { 0.03 } else { 0.01 };
-            assert!((t_975(freedom) - t).abs() < within, "{freedom}: {}", t_975(freedom));
-        }
-        // Student's own example: the sleep that ten patients gained by one drug over another, 1.58 +- 0.88.
-        let gained = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4];
-        let (mean, half) = student(&gained);
-        assert!((mean - 1.58).abs() < 1e-9 && (half - 0.88).abs() < 0.005, "{mean} {half}");
-    }
 }

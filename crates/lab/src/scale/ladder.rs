@@ -5,7 +5,8 @@
 //! say otherwise; its integral is the curve. Intervals come from drawing the results of all matches anew, a thousand times.
 
 use sortie_core::Rng;
-use sortie_jobs::contest::{Interval, Pairs, elo_of, quantile};
+use sortie_jobs::contest::{Interval, Pairs, elo_of};
+use sortie_jobs::stats::normal_quantile;
 
 /// No doubling is taken to be worth less: the curve must rise to be turned round.
 const ELO_MIN: f64 = 5.0;
@@ -68,7 +69,7 @@ impl Curve {
 fn elo(pairs: &Pairs, deviations: f64) -> f64 {
     let estimate = pairs.estimate().score;
     let half = 0.25 / pairs.total().max(1) as f64;
-    let error = estimate.half() / quantile(0.975);
+    let error = estimate.half() / normal_quantile(0.975);
     elo_of((estimate.value + deviations * error).clamp(half, 1.0 - half))
 }
 
@@ -119,7 +120,7 @@ impl Ladder {
     pub fn speedup(&self, rung: i32, pairs: &Pairs) -> Interval {
         let times = |curve: Curve, elo: f64| 2f64.powf(curve.doublings(curve.elo(rung.into()) + elo));
         let mut rng = Rng::new(0x5bee_d0b5, u64::from(rung.unsigned_abs()));
-        let mut off = || quantile(rng.unit().clamp(1e-6, 1.0 - 1e-6));
+        let mut off = || normal_quantile(rng.unit().clamp(1e-6, 1.0 - 1e-6));
         let mut draws: Vec<f64> = (0..DRAWS)
             .map(|_| {
                 let curve = self.fit(&mut off);

@@ -3,6 +3,7 @@
 use super::{Cell, Done, Request, Shape, Study};
 use crate::{duration, output};
 use sortie_core::picture::Picture;
+use sortie_jobs::stats::mean_and_half;
 use sortie_runs::chart::{Chart, Point, Series, stack};
 use std::fmt::Write;
 
@@ -108,8 +109,8 @@ fn ends(text: &mut String, study: &Study, done: &[Done]) {
     );
     for cell in &study.cells {
         let runs = runs_of(cell);
-        let mean_at = |x: f64| interval(&scores_at(&runs, x, by_playouts)).0;
-        let (mean, half) = interval(&scores_at(&runs, f64::INFINITY, by_playouts));
+        let mean_at = |x: f64| mean_and_half(&scores_at(&runs, x, by_playouts)).0;
+        let (mean, half) = mean_and_half(&scores_at(&runs, f64::INFINITY, by_playouts));
         let rate: f64 = runs.iter().map(|run| run.playouts as f64 / run.seconds.max(1e-9)).sum::<f64>();
         let _ = writeln!(
             text,
@@ -135,7 +136,7 @@ fn over(first: &[&Done], runs: &[&Done], x: f64, by_playouts: bool) -> String {
         Some(score_at(run, x, by_playouts)? - score_at(other, x, by_playouts)?)
     };
     let differences: Vec<f64> = runs.iter().filter_map(|run| above(&run)).collect();
-    let (mean, half) = interval(&differences);
+    let (mean, half) = mean_and_half(&differences);
     if differences.len() < 2 { String::new() } else { format!("{mean:+.1} ± {half:.1}") }
 }
 
@@ -188,7 +189,7 @@ fn curve(runs: &[&Done], by_playouts: bool) -> Option<Vec<Point>> {
         let scores = scores_at(runs, x, by_playouts);
         // Before every run has a score their mean would be that of the lucky ones.
         if scores.len() == runs.len() {
-            let (mean, half) = interval(&scores);
+            let (mean, half) = mean_and_half(&scores);
             points.push(Point { x, mean, half });
         }
     }
@@ -197,39 +198,3 @@ fn curve(runs: &[&Done], by_playouts: bool) -> Option<Vec<Point>> {
 
 /// Places of a curve.
 const PLACES: usize = 120;
-
-/// The mean and half of its 95 % interval, by Student's t.
-pub fn interval(values: &[f64]) -> (f64, f64) {
-    let n = values.len();
-    let mean = values.iter().sum::<f64>() / n.max(1) as f64;
-    if n < 2 {
-        return (mean, 0.0);
-    }
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
-    (mean, student_t(n - 1) * (variance / n as f64).sqrt())
-}
-
-/// The 97.5 % quantile of Student's t. From the tables up to 30 degrees of freedom, then nearly the normal one.
-fn student_t(freedom: usize) -> f64 {
-    const TABLE: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
-        2.045, 2.042,
-    ];
-    TABLE.get(freedom.saturating_sub(1)).copied().unwrap_or(1.96 + 2.4 / freedom as f64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_are_students() {
-        let (mean, half) = interval(&[1.0, 2.0, 3.0, 4.0, 5.0]);
-        assert_eq!(mean, 3.0);
-        // sd = sqrt(2.5), divided by sqrt(5), times t(4) = 2.776.
-        assert!((half - 2.776 * (2.5f64 / 5.0).sqrt()).abs() < 1e-12);
-        assert_eq!(interval(&[7.0]), (7.0, 0.0));
-        assert!((student_t(60) - 2.0).abs() < 0.001);
-    }
-}

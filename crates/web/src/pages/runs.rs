@@ -8,9 +8,9 @@ use crate::kind::Kind;
 use crate::library;
 use crate::show;
 use crate::site::Site;
-use crate::stats;
 use crate::summary::{State, Summary};
 use maud::{Markup, html};
+use sortie_jobs::stats;
 
 /// Rows of a page.
 const ROWS_MAX: usize = 200;

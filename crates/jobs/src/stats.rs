@@ -1,9 +1,10 @@
-//! What a handful of scores says: quantiles, an interval for the median and for a difference by the bootstrap (Efron
-//! 1979, percentiles), and whether two samples differ by the rank test of Mann and Whitney (1947), exact where there
-//! are no ties and the samples are small, by the normal approximation with the correction for ties otherwise.
+//! What a handful of numbers says: quantiles, the interval of a mean by Student's t, one for the median and for a difference by
+//! the bootstrap (Efron 1979, percentiles), and whether two samples differ by the rank test of Mann and Whitney (1947), exact
+//! where there are no ties and the samples are small, by the normal approximation with the correction for ties otherwise. What
+//! pairs of games say is in `contest`.
 
 use sortie_core::Rng;
-use sortie_jobs::contest::normal;
+use std::f64::consts::{PI, SQRT_2};
 
 /// Resamples of a bootstrap.
 const RESAMPLES: usize = 4000;
@@ -33,6 +34,27 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// The mean.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The mean, and half of its 95 % interval by Student's t; of one value nothing is known but itself, and the half is 0.
+pub fn mean_and_half(values: &[f64]) -> (f64, f64) {
+    let n = values.len();
+    let mean = values.iter().sum::<f64>() / n.max(1) as f64;
+    if n < 2 {
+        return (mean, 0.0);
+    }
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
+    (mean, student(n - 1) * (variance / n as f64).sqrt())
+}
+
+/// The 97.5 % quantile of Student's t. From the tables up to 30 degrees of freedom, then nearly the normal one.
+fn student(freedom: usize) -> f64 {
+    const TABLE: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
+        2.045, 2.042,
+    ];
+    TABLE.get(freedom.saturating_sub(1)).copied().unwrap_or(1.96 + 2.4 / freedom as f64)
 }
 
 /// The middle 95 % of a statistic over resamples of one sample; `None` of fewer than three values, of which it would
@@ -146,9 +168,91 @@ fn ways(n: usize, m: usize) -> Vec<f64> {
     counts.pop().unwrap_or_default()
 }
 
+/// The standard normal distribution function, to about 14 digits.
+pub fn normal(x: f64) -> f64 {
+    if x.is_nan() {
+        return 0.5;
+    }
+    let half = 0.5 * erfc(x.abs() / SQRT_2);
+    if x < 0.0 { half } else { 1.0 - half }
+}
+
+/// The x that a standard normal variable stays below with probability p.
+pub fn normal_quantile(p: f64) -> f64 {
+    if !(p > 0.0 && p < 1.0) {
+        return if p <= 0.0 { f64::NEG_INFINITY } else { f64::INFINITY };
+    }
+    let (mut low, mut high) = (-40.0, 40.0);
+    while high - low > 1e-14 {
+        let middle = 0.5 * (low + high);
+        if middle == low || middle == high {
+            break;
+        }
+        *(if normal(middle) < p { &mut low } else { &mut high }) = middle;
+    }
+    0.5 * (low + high)
+}
+
+/// The complementary error function for x >= 0: its series below 2, its continued fraction above (Abramowitz and Stegun
+/// 7.1.6 and 7.1.14).
+fn erfc(x: f64) -> f64 {
+    if x < 2.0 {
+        let (mut term, mut sum) = (x, x);
+        let mut k = 0.0;
+        while term > 1e-17 * sum {
+            k += 1.0;
+            term *= 2.0 * x * x / (2.0 * k + 1.0);
+            sum += term;
+        }
+        1.0 - 2.0 / PI.sqrt() * (-x * x).exp() * sum
+    } else {
+        let fraction = (1..=60).rev().fold(x, |below, k| x + k as f64 / 2.0 / below);
+        (-x * x).exp() / PI.sqrt() / fraction
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn near(a: f64, b: f64, within: f64) {
+        assert!((a - b).abs() <= within, "{a} is not {b}");
+    }
+
+    #[test]
+    fn the_normal_distribution_agrees_with_its_tables() {
+        // Abramowitz and Stegun, tables 26.1 and 26.5.
+        for (x, p) in [
+            (0.0, 0.5),
+            (1.0, 0.841_344_746_068_543),
+            (1.96, 0.975_002_104_851_780),
+            (3.0, 0.998_650_101_968_370),
+            (5.0, 0.999_999_713_348_428),
+        ] {
+            near(normal(x), p, 1e-14);
+            near(normal(-x), 1.0 - p, 1e-14);
+        }
+        near(normal(-10.0) / 7.619_853_024_160_6e-24, 1.0, 1e-10);
+        for (p, x) in [(0.975, 1.959_963_984_540_054), (0.95, 1.644_853_626_951_473), (0.5, 0.0)] {
+            near(normal_quantile(p), x, 1e-12);
+            near(normal_quantile(1.0 - p), -x, 1e-12);
+        }
+        assert_eq!((normal_quantile(0.0), normal_quantile(1.0)), (f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    #[test]
+    fn intervals_are_students() {
+        // The deviation is sqrt(2.5), divided by sqrt(5), times t(4) = 2.776.
+        let (mean, half) = mean_and_half(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(mean, 3.0);
+        near(half, 2.776 * (2.5f64 / 5.0).sqrt(), 1e-12);
+        assert_eq!(mean_and_half(&[7.0]), (7.0, 0.0));
+        near(student(60), 2.0, 0.001);
+        // Student's own example: the sleep that ten patients gained by one drug over another, 1.58 +- 0.88.
+        let (mean, half) = mean_and_half(&[1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]);
+        near(mean, 1.58, 1e-9);
+        near(half, 0.88, 0.005);
+    }
 
     #[test]
     fn quantiles_interpolate() {
