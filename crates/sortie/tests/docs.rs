@@ -11,7 +11,7 @@ const SHORT_TIME: &str = "200ms";
 const SHORT_SECONDS: &str = "0.2";
 
 const README_LINES_MAX: usize = 150;
-const RESULTS_LINES_MAX: usize = 120;
+const RESULTS_LINES_MAX: usize = 150;
 
 /// Words that the code and the pages use as if everybody knew them.
 const WORDS: [&str; 71] = [
