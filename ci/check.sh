@@ -114,11 +114,14 @@ programs() {
     cp "$examples/drill" "$examples/rogue" "$BUILT/examples"
 }
 
-# The command as most people build it, without features: what is not in it says so. Whether optimisation changes an answer is
-# asked by ci/release.sh, whose build takes minutes.
+# The command as most people build it, without features: it compiles, and what is not in it says so. The crates below it are
+# tried as the tests have built them. Whether optimisation changes an answer is asked by ci/release.sh, whose build takes
+# minutes.
 default() {
-    cargo clippy --workspace --all-targets --locked -- -D warnings
-    cargo test --locked -p sortie --test program -- a_build_without database::
+    cargo check --locked
+    local below=(--workspace --locked --features sortie-grid/nats,sortie-rank/mpi,sortie-store/mariadb)
+    cargo clippy "${below[@]}" --all-targets -- -D warnings
+    cargo test "${below[@]}" --test program -- a_build_without database::
 }
 
 book() {
@@ -199,6 +202,7 @@ summary() {
     if [[ -n $beside ]]; then
         kill -TERM -- "-$beside" 2>/dev/null || true
         wait "$beside" 2>/dev/null || true
+        cat "$notes/said"
     fi
     [[ -z $notes ]] || rm -rf "$notes"
     printf '\n'
