@@ -90,7 +90,7 @@ fn manifest(name: &str, path: Option<&Path>) -> Result<String> {
     };
     Ok(format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nsortie = {sortie}\n\n\
-         # Searches are slow without optimisation: in debug builds at least the library has it.\n\
-         [profile.dev.package.\"*\"]\nopt-level = 2\n\n[profile.release]\nlto = \"thin\"\n\n[workspace]\n"
+         # Searches are slow without optimisation, and what they are of is compiled here.\n\
+         [profile.dev]\nopt-level = 2\n\n[profile.release]\nlto = \"thin\"\n\n[workspace]\n"
     ))
 }
