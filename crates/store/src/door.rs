@@ -1,8 +1,13 @@
 //! The file of the B-tree: the system's own way, or through the door where a simulated disk is mounted.
+//!
+//! A file that grows has its new length on the disk before anything is written that builds on it. The B-tree does not ask for
+//! that: it tells the length in its header, and if the power goes between the two a header may stay that tells of more than
+//! there is, which it refuses to open.
 
+use redb::backends::FileBackend;
 use redb::{Builder, Database, DatabaseError, StorageBackend};
 use sortie_disk::{File, is_mounted, remove_file, rename, sync_folder};
-use std::fs::TryLockError;
+use std::fs::{OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
 
@@ -17,31 +22,57 @@ pub(crate) fn create(builder: &Builder, path: &Path) -> Result<Database, Databas
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
-        drop(open_as_it_is(builder, beside)?);
+        drop(open(builder, beside)?);
         File::update(beside)?.sync_all()?;
         rename(beside, path)?;
         sync_folder(path.parent().unwrap_or(Path::new("")));
     }
-    open_as_it_is(builder, path)
+    open(builder, path)
 }
 
-/// Opens a file for writing that is there.
+/// Opens a file for writing that is there, and if it is not makes it in its place.
 pub(crate) fn open(builder: &Builder, path: &Path) -> Result<Database, DatabaseError> {
-    match is_mounted(path) {
-        true => open_as_it_is(builder, path),
-        false => builder.open(path),
-    }
-}
-
-fn open_as_it_is(builder: &Builder, path: &Path) -> Result<Database, DatabaseError> {
     if !is_mounted(path) {
-        return builder.create(path);
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        return builder.create_with_backend(Grown(FileBackend::new(file)?));
     }
     let file = File::update(path)?;
     match file.try_lock() {
-        Ok(()) => builder.create_with_backend(Door(file)),
+        Ok(()) => builder.create_with_backend(Grown(Door(file))),
         Err(TryLockError::WouldBlock) => Err(DatabaseError::DatabaseAlreadyOpen),
         Err(TryLockError::Error(error)) => Err(error.into()),
+    }
+}
+
+/// A file whose length is on the disk as soon as it is longer.
+#[derive(Debug)]
+struct Grown<B>(B);
+
+impl<B: StorageBackend> StorageBackend for Grown<B> {
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        let longer = length > self.0.len()?;
+        self.0.set_len(length)?;
+        if longer { self.0.sync_data() } else { Ok(()) }
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read(offset, out)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.write(offset, bytes)
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.0.close()
     }
 }
 
